@@ -56,19 +56,9 @@ def test_node_names_and_order_do_not_matter_but_ranks_do() -> None:
     assert from_node_link(nx.node_link_data(graph, edges="edges")) == Tree((-1, 0, 0, 1))
 
 
-def test_paths_have_ranks_from_zero_and_may_be_in_any_order() -> None:
-    assert to_paths(Tree((-1, 0, 0, 1))) == [[0], [1], [0, 0]]
-    assert from_paths([[0, 0], [1], [0]]) == Tree((-1, 0, 0, 1))
-    assert from_paths([]) == Tree.chain(1)
-
-
 @pytest.mark.parametrize("lists", [[3, 2, 1], [1], [4, 1, 1], []])
 def test_the_branching_of_a_tree_is_the_list_it_was_made_from(lists: list[int]) -> None:
     assert to_branching(Tree.from_branching(lists)) == lists
-
-
-def test_a_tree_has_no_branching_if_nodes_of_a_level_have_unequal_child_counts() -> None:
-    assert to_branching(Tree((-1, 0, 0, 1))) is None
 
 
 def test_the_chances_in_the_table_add_up_to_the_expected_tokens() -> None:

@@ -12,8 +12,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from fakes import PROMPTS, noisy, same_pair, save, tiny_model, tiny_pair
-from nightly_cases import nightly
+from fakes import noisy, save, tiny_model, tiny_pair
 
 from sequoia import Acceptance, HardwareProfile, SamplingParams, Tree, measure_profile, survey
 from sequoia.algorithm.best_tree import best_tree
@@ -141,29 +140,12 @@ def test_all_contestants_decode_a_prompt_before_the_next_one() -> None:
     assert [row.tokens_per_step for row in rows] == [None, None]
 
 
-def test_tokens_per_step_do_not_depend_on_the_limit_of_tokens() -> None:
-    """With a draft that is always right, a chain of 4 nodes gives 4 tokens per step. The third step
-    exceeds the limit of 10 tokens, but all its 4 tokens are counted."""
-    assert (
-        survey.tokens_per_step(
-            same_pair(),
-            PROMPTS[:2],
-            Tree.chain(4),
-            SamplingParams(max_new_tokens=10, ignore_eos=True),
-        )
-        == 4
-    )
-
-
 @pytest.mark.parametrize(
     ("command", "options", "says"),
     [
         (benchmark, "--prompts nothing", "--prompts 'nothing' is neither"),
-        (benchmark, "--prompts numbers.json", "numbers.json must contain"),
-        (benchmark, "--seed -1", "seed: -1 is not a whole number"),
         (benchmark, "--json /dev/null/found.json", "/dev/null/found.json cannot be written"),
         (survey, "--draws 0", "draws: 0 is not a whole number from 1 to 1000"),
-        (survey, "--tokens 4089", "tokens: 4089 is not a whole number from 8 to 4088"),
     ],
 )
 def test_a_bad_option_is_refused_before_models_are_loaded(
@@ -187,7 +169,6 @@ def test_a_bad_option_is_refused_before_models_are_loaded(
     ("command", "options", "says"),
     [
         (benchmark, "--offload -1", "'-1' is not a number of layers (0 or more)"),
-        (benchmark, "--rounds x", "'x' is not a whole number (1 or more)"),
         (survey, "--prompts code other/code.json", "names the same kind twice"),
     ],
 )
@@ -197,19 +178,6 @@ def test_options_that_cannot_be_read_are_refused(
     with pytest.raises(SystemExit):
         command.main(options.split())
     assert says in capsys.readouterr().err
-
-
-def test_further_draws_of_a_prompt_differ() -> None:
-    """Above temperature 0, two continuations of a prompt are not the same text counted twice."""
-    pair = tiny_pair()
-    tokens = 12
-    once, twice = (
-        survey.survey(pair, {"verse": PROMPTS[:1]}, [1.0], tokens, 4, draws)["measured"][0]
-        for draws in (1, 2)
-    )
-    assert twice["visited"] > once["visited"]
-    assert [*twice["accepted"]] != [2 * count for count in once["accepted"]]
-    assert (once["prompts"], twice["prompts"]) == (1, 1)
 
 
 @pytest.mark.nightly
@@ -236,11 +204,8 @@ def test_a_survey_is_written_as_a_file(folders: list[str], tmp_path: Path) -> No
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "kind", ["llama", *nightly("qwen2")]
-)  # in qwen2, embedding and head share their weights
 def test_offloading_is_compared_with_accelerate(
-    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """On a CPU, layers are copied from host memory to host memory. At temperature 0 all three
     decoders emit the same text."""
@@ -248,7 +213,7 @@ def test_offloading_is_compared_with_accelerate(
     monkeypatch.setattr(
         "sequoia.bench.table.repetition", lambda tokens: texts.append(tuple(tokens)) or 0.0
     )
-    target = tiny_model(kind, layers=4)
+    target = tiny_model(layers=4)
     named = named_models(tmp_path, target)
     small = "--device cpu --offload 1 --prompts code --limit 1 --temperature 0 0.6 --tokens 12"
     out = tmp_path / "report.json"
@@ -264,10 +229,3 @@ def test_offloading_is_compared_with_accelerate(
     # plain decoders agree
     assert texts.count(statistics.mode(texts)) >= 6
     assert "as fast as plain, accelerate cpu_offload" in capsys.readouterr().out
-
-
-def test_more_resident_layers_than_the_target_has_are_refused(
-    folders: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert benchmark.main([*folders, "--device", "cpu", "--offload", "3"]) == 2
-    assert "resident layers: 3 is not a whole number from 0 to 2" in capsys.readouterr().err

@@ -6,8 +6,6 @@ All types together take many minutes: `pytest -m nightly tests/bench/test_model_
 from __future__ import annotations
 
 import math
-import os
-import signal
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +22,7 @@ from sequoia.loading.model_families import KnownTypes, ModelType, known_types
 from sequoia.models.tree_forward import TreeModel
 
 KNOWN = known_types()
-SOME = (
-    *("llama", "qwen3_moe", "phi3", "gpt2", "gpt_neox", "falcon", "opt", "gptj", "cohere"),
-    *("deepseek_v3", "granite", "mixtral", "bert", "gemma2", "emu3"),
-)
+SOME = (*("llama", "qwen3_moe", "gpt2", "falcon", "opt", "deepseek_v3", "bert", "gemma2"),)
 
 
 @pytest.mark.slow
@@ -64,22 +59,14 @@ def test_every_type_that_does_not_run_has_a_reason() -> None:
         assert all(why for _, why in one.without), one.name
 
 
-@pytest.mark.parametrize(
-    "kind",
-    [
-        one.name
-        for one in KNOWN.types
-        if "cannot run a tree" not in one.reason and one.result in ("refused", "partly")
-    ],
-)
-def test_a_refused_config_gives_the_reason_of_the_list(kind: str, tmp_path: Path) -> None:
+def test_a_refused_config_gives_the_reason_of_the_list(tmp_path: Path) -> None:
     """The default configs of these types are refused before any weights are loaded. That is quick,
     so this test is not a nightly one."""
-    found = try_config(kind, {}, tmp_path)
-    assert (found.status, found.words) == (
-        "refused",
-        next(one.reason for one in KNOWN.types if one.name == kind),
-    )
+    for one in KNOWN.types:
+        if "cannot run a tree" in one.reason or one.result not in ("refused", "partly"):
+            continue
+        found = try_config(one.name, {}, tmp_path / one.name)
+        assert (found.status, found.words) == ("refused", one.reason)
 
 
 def test_a_list_is_read_as_it_was_written(tmp_path: Path) -> None:
@@ -173,22 +160,6 @@ def test_an_unexpected_exception_while_loading_is_a_crash(
     assert (found.status, found.words) == ("crashed", "AttributeError: no such thing")
 
 
-def dying(kind: str) -> dict[str, Outcome]:
-    """A test that ends its process, as a fault in native code does."""
-    os.kill(os.getpid(), signal.SIGSEGV)
-    return {"base": RUNS}
-
-
-@pytest.mark.nightly
-def test_a_type_whose_process_ends_is_reported(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(model_types, "outcomes", dying)
-    with pytest.raises(SequoiaError, match="crashed: llama"):
-        try_types(["llama"], None)
-    assert "base: crashed, its process ended" in capsys.readouterr().out
-
-
 RUNS = Outcome("runs")
 REFUSED = Outcome("refused", "has none")
 
@@ -196,7 +167,6 @@ REFUSED = Outcome("refused", "has none")
 @pytest.mark.parametrize(
     ("found", "name", "wanted"),
     [
-        ({"base": RUNS, "x": RUNS}, "", ModelType("t", "runs", tried=2)),
         (
             {"base": RUNS, "x": REFUSED, "y": Outcome("no model", "?")},
             "",
@@ -207,16 +177,10 @@ REFUSED = Outcome("refused", "has none")
             "full",
             ModelType("t", "partly", "has none", "full", 2),
         ),
-        ({"base": RUNS, "full": RUNS}, "full", ModelType("t", "runs", tried=2)),
         ({"base": REFUSED, "full": REFUSED}, "full", ModelType("t", "refused", "has none")),
-        (
-            {"base": REFUSED, "full": Outcome("refused", "has one")},
-            "full",
-            ModelType("t", "refused", "has none", without=(("full", "has one"),)),
-        ),
         ({"base": Outcome("no model", "E: 1")}, "", ModelType("t", "not built", "E: 1")),
     ],
-    ids=["runs", "without", "partly", "runs anyway", "refused", "refused twice", "not built"],
+    ids=["without", "partly", "refused", "not built"],
 )
 def test_outcomes_are_summed_up_as_a_line_of_the_list(
     found: dict[str, Outcome], name: str, wanted: ModelType

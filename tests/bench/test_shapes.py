@@ -84,19 +84,6 @@ def test_a_streamed_shape_gives_the_same_logits_as_without_streaming(
     )
 
 
-@pytest.mark.nightly
-@pytest.mark.slow
-def test_a_streamed_shape_is_compared_with_accelerate(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    tiny = SHAPES["tiny"]
-    monkeypatch.setitem(SHAPES, "streamed", PairShape(tiny.target, tiny.draft, streamed=True))
-    options = ["--rounds", "1", "--out", str(tmp_path), "--device", "cpu"]
-    assert shapes.main(["streamed", *options]) == 0
-    figures = json.loads((tmp_path / "streamed.json").read_text())["figures"]
-    assert figures["one-token pass by accelerate over ours"] > 0
-
-
 def test_without_graphs_the_forward_is_that_of_transformers() -> None:
     for graphs in (True, False):
         pair = build("tiny", CPU, graphs)

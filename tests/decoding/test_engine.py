@@ -26,7 +26,6 @@ from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers import VERIFIERS
 from sequoia.decoding.engine import Decoder, plain, run
 from sequoia.errors import BadModel, BadSamplingParams, BadTree
-from sequoia.models.cache_and_mask import TreeLayout
 from sequoia.models.pair import Pair
 from sequoia.models.tree_forward import TreeModel
 
@@ -74,9 +73,8 @@ def test_a_draft_equal_to_its_target_is_accepted_on_every_level(kind: str) -> No
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_hopeless_draft_still_emits_one_token_a_step(kind: str) -> None:
-    pair = hopeless_pair(kind)
+def test_a_hopeless_draft_still_emits_one_token_a_step() -> None:
+    pair = hopeless_pair()
     steps = list(steps_of(pair, PROMPTS[0], GREEDY, TREES["bushy"]))
     assert [len(step.emitted) for step in steps] == [1] * 64
     assert emitted(steps) == emitted(plain(pair, PROMPTS[0], GREEDY))
@@ -97,11 +95,10 @@ def first_inside(steps: list[StepTrace]) -> tuple[int, int]:
     raise AssertionError("no token is emitted for the first time inside a path")
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_end_of_text_inside_an_accepted_path_ends_the_run_there(kind: str) -> None:
-    reference = list(steps_of(made(kind), PROMPTS[0], GREEDY, TREES["chain"]))
+def test_the_end_of_text_inside_an_accepted_path_ends_the_run_there() -> None:
+    reference = list(steps_of(made(), PROMPTS[0], GREEDY, TREES["chain"]))
     token, at = first_inside(reference)
-    pair = dataclasses.replace(made(kind), stop=frozenset({token}))
+    pair = dataclasses.replace(made(), stop=frozenset({token}))
     steps = list(
         steps_of(pair, PROMPTS[0], dataclasses.replace(GREEDY, ignore_eos=False), TREES["chain"])
     )
@@ -119,7 +116,6 @@ def test_the_end_of_text_as_the_targets_own_token_ends_the_run() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [math.nan, math.inf])
 @pytest.mark.parametrize("params", [GREEDY, WARM], ids=["greedy", "warm"])
 @pytest.mark.parametrize("verifier", VERIFIERS)
 @pytest.mark.parametrize("which", ["target", "draft"])
@@ -127,14 +123,13 @@ def test_logits_that_overflowed_end_a_run(
     which: str,
     verifier: str,
     params: SamplingParams,
-    number: float,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     decoder = Decoder(made(), PROMPTS[0], params, TREES["ragged"], verifier)
     model = decoder.contexts[which == "draft"].model
     decoder.prefill()
     forward = model.forward
-    monkeypatch.setattr(model, "forward", lambda *given: forward(*given).abs() * number)
+    monkeypatch.setattr(model, "forward", lambda *given: forward(*given).abs() * math.inf)
     with pytest.raises(BadModel, match=f"the {which}'s logits contain NaN or infinity"):
         decoder.step()
 
@@ -230,7 +225,7 @@ def test_the_token_limit_cuts_anywhere(verifier: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ["llama", "gpt2"])
 def test_the_models_context_is_filled_but_not_exceeded(kind: str) -> None:
     """The tree is cut to the levels that fit. With one token too many, GPT-2 would raise an error,
     because it has no embedding for that position."""
@@ -468,20 +463,6 @@ def test_an_unknown_verifier_and_too_many_children_are_refused() -> None:
 
 
 # -- layouts, the size of a tree, and what a step can record ---------------------------------------
-
-
-@pytest.fixture
-def layouts(monkeypatch: pytest.MonkeyPatch) -> list[weakref.ref[TreeLayout]]:
-    """All layouts made from here on."""
-    made: list[weakref.ref[TreeLayout]] = []
-    original = TreeLayout.__init__
-
-    def noted(self: TreeLayout, *arguments: Any, **options: Any) -> None:
-        made.append(weakref.ref(self))
-        original(self, *arguments, **options)
-
-    monkeypatch.setattr(TreeLayout, "__init__", noted)
-    return made
 
 
 @pytest.mark.parametrize("grown", [False, True])

@@ -12,7 +12,7 @@ from fakes import PROMPTS, same_pair, tiny_pair
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.step_trace import DecodeStats, StepTrace
 from sequoia.algorithm.tree import Tree
-from sequoia.decoding.engine import Decoder, plain, run
+from sequoia.decoding.engine import Decoder, run
 from sequoia.decoding.race import Lane, Race
 from sequoia.errors import BadSamplingParams, BadTree
 from sequoia.planning.named_profiles import named_profile
@@ -115,10 +115,3 @@ def test_bad_lanes_are_refused_before_anything_runs() -> None:
         Race(tiny_pair(), PROMPTS[0], PARAMS, [Lane("x", Tree.chain(2), "nothing")])
     with pytest.raises(BadTree, match="children"):
         Race(tiny_pair(vocab=288), PROMPTS[0], PARAMS, [Lane("x", Tree.from_branching([300]))])
-
-
-def test_a_lane_with_a_tree_of_one_node_is_plain_decoding() -> None:
-    assert [lane.is_plain for lane in LANES] == [True, False, False, False]
-    assert emitted([*plain(tiny_pair(), PROMPTS[0], PARAMS)]) == emitted(
-        [trace for _, trace in Race(tiny_pair(), PROMPTS[0], PARAMS, LANES[:1])]
-    )

@@ -96,6 +96,7 @@ def test_a_second_run_goes_on_where_the_first_stopped(
     assert "taught" not in measured
 
 
+@pytest.mark.nightly
 def test_without_its_state_a_run_goes_on_from_the_drafts_layers(
     folder: Path, tmp_path: Path
 ) -> None:

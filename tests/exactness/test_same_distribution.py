@@ -16,7 +16,7 @@ from functools import cache, partial
 import numpy as np
 import pytest
 import torch
-from fakes import PROMPTS, made_profile, tiny_pair
+from fakes import PROMPTS, tiny_pair
 from nightly_cases import nightly
 from wrong_rejections import residual_with_the_token_zeroed
 
@@ -39,7 +39,6 @@ from sequoia.models.pair import Pair
 
 WARM = SamplingParams(temperature=1.0, seed=100)
 SIBLINGS = Tree.from_branching([3, 1])
-PROFILE = made_profile(target_seconds=((1, 0.01, 0),), draft_seconds=((1, 1e-5, 0),))
 
 made = cache(tiny_pair)  # the pair is shared by the tests, which do not change it
 
@@ -92,18 +91,6 @@ def test_every_verifier_with_its_own_draw_fits_the_distribution(verifier: str) -
     trees."""
     found = last(verifier, replace(WARM, max_new_tokens=1))
     assert (found.verdict, found.draws) == ("fits", 400)
-
-
-@pytest.mark.nightly
-@pytest.mark.slow
-def test_top_p_is_part_of_the_distribution() -> None:
-    params = replace(WARM, top_p=0.8)
-    distribution = first_token_distribution(few_tokens(), "a", params)
-    assert int((distribution > 0).sum()) == 2
-    assert last("sequoia", params).verdict == "fits"
-    # runs without top-p contain tokens that top-p excludes
-    wrong = FirstTokens(distribution, last("sequoia").counts)
-    assert wrong.verdict == "differs"
 
 
 @pytest.mark.slow

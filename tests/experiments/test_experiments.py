@@ -11,15 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.errors import SequoiaError
 from sequoia.experiments import __main__ as command
 from sequoia.experiments import budget, texts
-from sequoia.experiments.budget import SHAPES, candidates
-from sequoia.experiments.experiment import SIZES, Entry, Unit, units
-from sequoia.experiments.ranks import power_law
+from sequoia.experiments.experiment import Entry, Unit, units
 from sequoia.experiments.registry import EXPERIMENTS, experiment_named
 from sequoia.experiments.result import ExperimentResult
 from sequoia.experiments.runner import complete_result
@@ -86,13 +83,6 @@ def test_an_experiment_gives_estimates_with_intervals_and_ratios(name: str) -> N
     assert ExperimentResult.from_json(result.model_dump_json()) == result
 
 
-@pytest.mark.parametrize("name", EXPERIMENTS)
-def test_an_experiment_without_any_unit_has_an_empty_summary(name: str) -> None:
-    experiment = EXPERIMENTS[name]
-    for size in SIZES:
-        assert experiment.summary(experiment.sizes[size], {}) == ((), ())
-
-
 @pytest.mark.parametrize("name", ["temperature", "top-p"])
 def test_at_temperature_0_all_verifiers_are_equal(name: str) -> None:
     """All four tree verifiers emit the same number of tokens per step. So do the two verifiers on a
@@ -110,20 +100,6 @@ def test_no_prompt_is_used_for_both_planning_and_measuring() -> None:
         assert not set(prompts_of(kind)) & set(planning_prompts(kind))
         most = max(one.sizes["full"].get("prompts", 0) for one in EXPERIMENTS.values())
         assert len(set(prompts_of(kind))) >= most
-
-
-def test_the_shapes_have_at_most_the_requested_size() -> None:
-    for nodes in (16, 64, 512):
-        found = candidates([Acceptance.power_law(1.5, 0.4, 16)], nodes)
-        assert tuple(found) == SHAPES
-        sizes = [len(tree) for trees in found.values() for tree in trees]
-        assert all(nodes * 0.5 < size <= nodes for size in sizes)
-        assert max(sizes) == nodes
-
-
-def test_a_power_law_is_found() -> None:
-    exponent, fit = power_law(range(1, 20), [0.5 * k**-0.7 for k in range(1, 20)])
-    assert (exponent, fit) == (pytest.approx(0.7), pytest.approx(1))
 
 
 def test_traversal_gains_on_a_chain_and_nothing_with_a_perfect_draft() -> None:
@@ -213,9 +189,7 @@ def test_ctrl_c_stops_the_command_and_the_finished_units_are_kept(
     ("prompt", "tokens", "new"),
     [
         ((1,), tuple(range(2, 30)), 28),  # nothing is repeated
-        ((1,), (*range(2, 12), *range(2, 12), *range(2, 12)), 10),
         # a part of the prompt is repeated
-        (tuple(range(20)), (*range(30, 35), *range(3, 12), 40), 5),
         ((1,), (7,) * 30, 1),
     ],
 )

@@ -15,9 +15,7 @@ from sequoia.experiments.result import (
     ExperimentResult,
     Ratio,
     Row,
-    mean_of,
     ratio_of,
-    score,
     to_csv,
 )
 
@@ -56,9 +54,7 @@ def test_a_file_gives_the_same_result() -> None:
     ("name", "value"),
     [
         ("rows", [{"lane": "a"}]),
-        ("label", "guessed"),
         ("ratios", [{"one": "a", "other": "b", "at": {}, "ratio": [float("nan")]}]),
-        ("version", 1),
     ],
 )
 def test_a_damaged_file_is_refused_with_the_name_of_the_field(name: str, value: object) -> None:
@@ -76,11 +72,6 @@ def test_csv_has_a_line_for_each_estimate() -> None:
     assert lines[0] == ["budget", "chain", "a, b", "16", "3", "tokens", *numbers]
     assert lines[1] == ["budget", "chain", "a, b", "16", "3", "speed", "3.0", "", "", "0"]
     assert lines[2] == ["budget", "tree", "code", "32", "", "tokens", "3.0", "", "", "0"]
-
-
-def test_a_score_counts_intervals_that_exclude_1() -> None:
-    found = score(RESULT.ratios)
-    assert (found.higher, found.lower, found.total) == (1, 1, 3)
 
 
 def test_a_ratio_is_paired_over_prompts() -> None:
@@ -107,8 +98,3 @@ def test_intervals_of_ratios_contain_the_truth_as_often_as_they_say() -> None:
         assert found.high is not None
         hits += found.low <= 1.2 <= found.high
     assert 0.93 <= hits / 2000 <= 0.97
-
-
-def test_one_prompt_has_no_interval() -> None:
-    assert mean_of([2.0]) == Estimate(2.0, prompts=1)
-    assert ratio_of([2.0], [1.0]) == Estimate(2.0, prompts=1)

@@ -3,19 +3,16 @@ and start anew for another pair of models."""
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import torch
 
 from sequoia.experiments.experiment import Cell, Entry, Experiment, Places, Settings, Unit
 from sequoia.experiments.result import ExperimentResult
 from sequoia.experiments.runner import RunProgress, run_experiment
 from sequoia.models.pair import Pair
-from sequoia.models.tree_forward import TreeModel
 from tests.fakes import tiny_pair
 
 SETTINGS = {"kinds": ["code"], "temperatures": [0.0], "prompts": 4}
@@ -116,25 +113,6 @@ def test_another_pair_other_settings_and_another_version_start_anew(
     assert messages[0]
     assert asked(other, {**SETTINGS, "prompts": 2}, version=2) == [0, 1]
     assert messages[0]
-
-
-def test_a_pair_with_one_changed_matrix_starts_anew(pair: Pair, tmp_path: Path) -> None:
-    """The model's name stays the same. This happens if a LoRA is merged into a model and the result
-    is saved in the model's own folder."""
-
-    def asked(model: torch.nn.Module) -> list[int]:
-        made = Squares()
-        target = TreeModel(model, pair.target.name)
-        run_experiment(made.experiment, replace(pair, target=target), SETTINGS, tmp_path)
-        return made.asked
-
-    tuned = copy.deepcopy(pair.target.hf)
-    matrix = next(one for name, one in tuned.named_parameters() if name.endswith("q_proj.weight"))
-    rows, columns = matrix.shape
-    matrix.data += 1e-3 * torch.outer(torch.ones(rows), torch.arange(columns))
-    assert asked(pair.target.hf) == [0, 1, 2, 3]
-    assert asked(copy.deepcopy(pair.target.hf)) == []
-    assert asked(tuned) == [0, 1, 2, 3]
 
 
 def test_progress_counts_the_units_and_gives_results_on_the_way(pair: Pair, tmp_path: Path) -> None:

@@ -76,16 +76,6 @@ def test_teacher_forced_rates_agree_with_counts_from_decoding() -> None:
 
 
 @pytest.mark.slow
-def test_measuring_is_repeatable_and_reports_progress_at_every_position() -> None:
-    shares: list[float] = []
-    once = teacher_forced_acceptance(tiny_pair(), PROMPTS, WARM, progress=shares.append)
-    assert once == teacher_forced_acceptance(tiny_pair(), iter(PROMPTS), WARM)
-    assert {1 / 3, 2 / 3, 1.0} <= set(shares)
-    assert shares == sorted(shares)
-    assert len(shares) >= once.visited
-
-
-@pytest.mark.slow
 def test_bad_arguments_are_refused() -> None:
     with pytest.raises(BadPrompt, match=r"0 prompts were given, at least 1"):
         teacher_forced_acceptance(tiny_pair(), [], WARM)

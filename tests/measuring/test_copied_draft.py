@@ -66,10 +66,6 @@ def test_no_copy_is_advised_that_does_not_fit(
     assert draft_note(pair) is None
 
 
-def test_a_pair_that_is_not_streamed_gets_no_advice(folders: tuple[str, str]) -> None:
-    assert draft_note(timed(0.001, *folders, dtype="float32")) is None
-
-
 def test_a_draft_that_is_the_target_is_named() -> None:
     assert draft_note(same_pair()).code == "same"
 

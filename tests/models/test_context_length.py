@@ -76,9 +76,7 @@ def test_the_shortest_of_several_ropes_counts() -> None:
     "rope",
     [
         {"rope_type": "default"},
-        {"rope_type": "linear", "factor": 2.0},
         {"rope_type": "dynamic", "factor": 2.0},
-        {"rope_type": "yarn", "factor": 2.0, "original_max_position_embeddings": 500},
         {
             "rope_type": "llama3",
             "factor": 2.0,

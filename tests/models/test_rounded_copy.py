@@ -44,7 +44,7 @@ def test_a_copy_is_nearly_the_same_model(kind: str, numbers: str) -> None:
 
 @pytest.mark.parametrize("numbers", ROUNDED)
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ["llama", "gpt2"])
 def test_a_copy_runs_trees_with_its_faster_forward(
     kind: str, dtype: torch.dtype, numbers: str
 ) -> None:
@@ -53,7 +53,7 @@ def test_a_copy_runs_trees_with_its_faster_forward(
     hf = tiny_model(kind).to(dtype)
     model = use_fast_forward(TreeModel(rounded_copy(hf, numbers, CPU, shared=True), "copy"))
     assert model.no_fast_forward == ""
-    fast = kind in ("llama", "qwen2", "qwen3") and dtype != torch.float16
+    fast = kind == "llama" and dtype != torch.float16
     assert (model.forward_name == "fast") is fast
     self_test(model)
 
@@ -70,7 +70,7 @@ def test_a_copy_shares_what_is_not_rounded_or_nothing() -> None:
 
 
 @pytest.mark.parametrize("numbers", ROUNDED)
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ["llama", "gpt2"])
 def test_the_predicted_memory_is_what_a_copy_takes(
     kind: str, numbers: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -90,7 +90,7 @@ def test_a_small_model_on_a_cpu_is_predicted_with_its_packed_weights() -> None:
     assert with_packed > 2 * rounded_copy_bytes(config, "m", "int8", cuda, torch.bfloat16)
 
 
-@pytest.mark.parametrize("kind", ["gemma2", "phi", "opt", "falcon", "cohere", "olmo2"])
+@pytest.mark.parametrize("kind", ["gemma2", "falcon"])
 def test_copies_of_other_families_run(kind: str) -> None:
     hf = random_model(toy_config(kind, {}), 0)
     for numbers in ROUNDED:

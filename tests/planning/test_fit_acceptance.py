@@ -30,8 +30,3 @@ def test_a_vector_that_predicts_the_tokens_is_not_changed() -> None:
 def test_unreachable_tokens_per_step_give_rates_of_0_or_of_a_perfect_draft() -> None:
     assert fitted(RATES, TREE, 99.0).rates == pytest.approx((1, 0, 0, 0, 0))
     assert sum(fitted(RATES, TREE, 0.5).rates) == pytest.approx(0)
-
-
-def test_with_a_tree_of_one_node_the_rates_are_kept() -> None:
-    """Such a tree always yields 1 token per step, so a measurement says nothing about the rates."""
-    assert fitted(RATES, Tree.chain(1), 1.12).rates == pytest.approx(RATES.rates)

@@ -74,18 +74,7 @@ def test_profiles_are_values() -> None:
 
 BAD: dict[str, tuple[str, Any, str]] = {
     "device": ("device", None, "device: None is not text"),
-    "long name": ("target", "x" * 201, "target: 'xxx"),
     "no points": ("target_seconds", [], "target_seconds has no points; expected 1 to 256"),
-    "many points": (
-        "draft_seconds",
-        [(n, 1.0, 0.0) for n in range(1, 258)],
-        "draft_seconds has more than the 256 entries",
-    ),
-    "short point": (
-        "target_seconds",
-        [(1, 0.5)],
-        "target_seconds[0] has 2 parts; it must have 3: size, seconds, spread",
-    ),
     "order": (
         "target_seconds",
         [(1, 0.5, 0.0), (4, 0.5, 0.0), (2, 0.5, 0.0)],
@@ -107,11 +96,6 @@ BAD: dict[str, tuple[str, Any, str]] = {
         "source: 'guessed' is not one of measured, recorded, paper, simulated",
     ),
     "date": ("date", "yesterday", "date: 'yesterday' is not an ISO date"),
-    "many versions": (
-        "versions",
-        {str(n): "1" for n in range(33)},
-        "versions has more than the 32 entries",
-    ),
 }
 
 
@@ -161,7 +145,3 @@ def test_hostile_files_raise_only_bad_profile(what: str) -> None:
     with pytest.raises(BadProfile) as caught:
         HardwareProfile.from_json(text)
     assert named in str(caught.value)
-
-
-def test_unknown_keys_of_a_file_are_ignored() -> None:
-    assert HardwareProfile.from_json(file_with(note="a later version may add keys")) == PROFILE

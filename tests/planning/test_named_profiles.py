@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-import sequoia
 from sequoia.algorithm.acceptance import Acceptance
 from sequoia.errors import BadProfile
 from sequoia.planning.named_profiles import FOLDER, named_profile, profile_names
@@ -110,13 +109,6 @@ def test_the_papers_own_times_are_met() -> None:
 
 
 # -- all profiles ----------------------------------------------------------------------------------
-
-
-def test_the_names_are_those_of_the_files_except_two_replaced_profiles() -> None:
-    assert sequoia.profile_names() == tuple(sorted(profile_names()))
-    files = {path.stem for path in FOLDER.glob("*.json")}
-    assert files - set(profile_names()) == {"a100-llama2-7b-jf68m", "l40-offloading-llama3-70b-8b"}
-    assert {EAGER, "a100-llama-2-7b-graphs", L40, "rtx-4090-qwen3-8b", "h200-qwen3-32b"} <= files
 
 
 def test_a_replaced_profile_can_still_be_read() -> None:

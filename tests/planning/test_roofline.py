@@ -25,7 +25,6 @@ from sequoia.planning.roofline import (
 
 DEVICE = RooflineDevice("card", memory_gb_per_s=1000, tflops=200, efficiency=0.5, link_gb_per_s=20)
 TARGET = RooflineModel("large", parameters=10e9, layers=40, launch_us_per_layer=25)
-DRAFT = RooflineModel("small", parameters=0.1e9, layers=4, launch_us_per_layer=25)
 GOOD: dict[str, Any] = {
     "device": {"name": "card", "memory_gb_per_s": 1000, "tflops": 200, "efficiency": 0.5},
     "target": {"name": "large", "parameters": 10e9, "layers": 40, "launch_us_per_layer": 25},
@@ -42,16 +41,6 @@ def test_reading_weights_takes_their_bytes_over_the_bandwidth() -> None:
     """10^10 weights of 2 bytes at 10^12 bytes per second: 20 ms."""
     assert fixed_seconds(TARGET, DEVICE, 0) == pytest.approx(0.02)
     assert fixed_seconds(replace(TARGET, bytes_per_weight=1), DEVICE, 0) == pytest.approx(0.01)
-
-
-def test_the_kv_cache_is_read_too() -> None:
-    cached = replace(TARGET, kv_bytes_per_token=500_000)
-    assert fixed_seconds(cached, DEVICE, 2000) == pytest.approx(0.021)
-
-
-def test_launching_takes_the_microseconds_of_all_layers() -> None:
-    eager = replace(TARGET, launch_us_per_layer=750)
-    assert fixed_seconds(eager, DEVICE, 0) == pytest.approx(0.03)
 
 
 def test_offloaded_weights_cross_the_link() -> None:
@@ -137,12 +126,6 @@ def test_a_bad_figure_is_refused_naming_its_part_and_field(what: str) -> None:
     with pytest.raises(BadProfile) as caught:
         HardwareProfile.from_json(file_with(bad))
     assert str(caught.value).startswith(words) or value is math.nan or value is math.inf
-
-
-def test_a_bad_part_is_refused() -> None:
-    for part, words in ((None, "must be an object"), ({"name": "x"}, "has no parameters,")):
-        with pytest.raises(BadProfile, match=words):
-            HardwareProfile.roofline(**{**GOOD, "draft": part})
 
 
 # -- files -----------------------------------------------------------------------------------------

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from fakes import PROMPTS, tiny_pair
 
-from sequoia.algorithm.expected_steps import SEGMENTS
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.assets_folder import ASSETS
@@ -105,10 +104,6 @@ def test_a_saved_race_is_read_back_unchanged(log: RaceLog, file: str) -> None:
         assert one == other
 
 
-def test_a_race_without_results_is_read(log: RaceLog) -> None:
-    assert RaceLog.from_json(RaceLog(log.meta, log.lanes).to_json()).results is None
-
-
 POOL: dict[str, Any] = {
     "runs": [
         {
@@ -141,11 +136,8 @@ def test_further_runs_are_read_and_written(file: str) -> None:
     ("changes", "says"),
     [
         ({"counts": [2]}, "1 steps with 2 tokens in total"),
-        ({"counts": [0, 3]}, "counts.0: 0"),
         ({"counts": [], "seconds": [], "tokens": []}, "at least one step"),
-        ({"tokens": [5, 6]}, "a text of 2 tokens"),
         ({"expected_steps": {"tokens": [4], "steps": []}}, "1 texts, but 0 lists"),
-        ({"expected_steps": {"tokens": [4], "steps": [[0] * SEGMENTS]}}, "must not all"),
     ],
 )
 def test_a_further_run_that_makes_no_sense_is_refused(
@@ -153,11 +145,6 @@ def test_a_further_run_that_makes_no_sense_is_refused(
 ) -> None:
     with pytest.raises(BadTrace, match=says):
         RaceLog.from_json(pooled(file, **changes))
-
-
-def test_a_run_without_a_prompt_has_an_empty_one(file: str) -> None:
-    read = RaceLog.from_json(changed(file, lambda data: data["lanes"][0]["run"]["meta"].clear()))
-    assert read.lanes[0].prompt == ""
 
 
 def test_further_runs_must_have_the_lanes_of_the_race(file: str) -> None:
@@ -211,17 +198,11 @@ def result(part: str, **fields: Any) -> Callable[[dict[str, Any]], None]:
     "change",
     [
         lambda data: data.update(format="sequoia-run"),
-        lambda data: data.update(lanes=[]),
         lambda data: data.update(lanes=data["lanes"] * 2),
         lambda data: data.update(results=[None]),
-        lane("name", "x" * 300),
-        lane("most", 2, 1),
         lane("plain", True, 1),
-        lane("unknown", 1),
         lambda data: data["results"][1]["time_breakdown"]["step"].update(verify=0),
-        result("what_to_try", remedies=[{"change": "pray", "predicted": 1}]),
         lambda data: data["results"][1]["what_to_try"]["remedies"][0].update(tree=[-1, 5]),
-        result("lossless", kind="perfect"),
         lambda data: data["results"][1]["lossless"]["count"]["cells"][0].update(share=0.9),
     ],
 )
@@ -243,8 +224,6 @@ def test_a_race_that_is_too_large_is_not_written(
     ("field", "part"),
     [
         ("speedup", {"low": 3.0}),
-        ("speedup", {"high": 1.1}),
-        ("speedup", {"low": None}),
         ("opening", {"median": 9.0}),
     ],
 )

@@ -7,7 +7,7 @@ import types
 import psutil
 import pytest
 import torch
-from fakes import KINDS, PROMPTS, tiny_pair
+from fakes import PROMPTS, tiny_pair
 
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
@@ -29,8 +29,7 @@ def allocated(decoder: Decoder) -> int:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+@pytest.mark.parametrize(("kind", "dtype"), [("llama", "float32"), ("gpt2", "bfloat16")])
 def test_the_caches_take_the_predicted_memory(kind: str, dtype: str) -> None:
     decoder = Decoder(tiny_pair(kind, dtype), PROMPTS[0], PARAMS, TREE)
     rest = sum(
@@ -77,10 +76,6 @@ def test_too_little_memory_is_reported_before_anything_is_allocated(
         OutOfMemory, match=r"the 2 lanes need about [\d.]+ MB on cpu; .*fewer lanes"
     ):
         Race(pair, PROMPTS[0], PARAMS, [Lane("one", TREE), Lane("two", TREE)])
-
-
-def test_free_memory_is_in_bytes() -> None:
-    assert 2**20 < free_bytes(torch.device("cpu")) < 2**50
 
 
 def test_memory_that_only_cuda_graphs_may_use_is_not_free(monkeypatch: pytest.MonkeyPatch) -> None:

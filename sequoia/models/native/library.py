@@ -72,7 +72,8 @@ def _key(command: list[str]) -> str:
 
 def _folder() -> Path:
     """The cache folder, which only this user may write to: its files are run. Raises NoLibrary."""
-    folder = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "sequoia"
+    caches = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    folder = Path(f"{caches}/sequoia").expanduser()
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         info = folder.stat()

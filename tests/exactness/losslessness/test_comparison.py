@@ -17,10 +17,6 @@ def test_rare_cells_are_counted_together() -> None:
     assert grouping.grouped([1, 2, 3, 4]) == [1, 3, 6]
 
 
-def test_rare_cells_join_a_common_one_if_even_their_sum_is_rare() -> None:
-    assert Grouping((0.5, 0.001, 0.498, 0.001), 300).groups == ((0,), (2, 1, 3))
-
-
 def test_one_sample_of_probability_0_is_enough_to_differ() -> None:
     grouping = Grouping((0.5, 0.5, 0.0), 100)
     assert not Comparison(grouping, (50, 50, 0)).fit.differs
@@ -29,7 +25,7 @@ def test_one_sample_of_probability_0_is_enough_to_differ() -> None:
     assert grouping.power([0.5, 0.4, 0.1]) == pytest.approx(1 - 0.9**100, rel=1e-3)
 
 
-@pytest.mark.parametrize(("draws", "share"), [(7, 0.3), (10, 0.5), (1, 0.2), (40, 0.03)])
+@pytest.mark.parametrize(("draws", "share"), [(7, 0.3), (40, 0.03)])
 def test_the_mean_deviation_is_that_of_a_binomial(draws: int, share: float) -> None:
     expected = sum(
         math.comb(draws, k) * share**k * (1 - share) ** (draws - k) * abs(k / draws - share)

@@ -36,10 +36,9 @@ from sequoia.loading.large.placement import HOST, SHARE, OffloadPlacement, Sprea
 from sequoia.loading.load import load_pair
 from sequoia.loading.model_checks import Source, check_source, local_bytes
 from sequoia.measuring.defaults import speculate
-from sequoia.models import choose_forward
 from sequoia.models.cache_and_mask import TreeLayout
 from sequoia.models.pair import Pair
-from sequoia.models.tree_forward import TreeModel, transformers_forward
+from sequoia.models.tree_forward import TreeModel
 
 FAMILIES = ("llama", "gpt_neox")
 TREE = Tree.from_branching([3, 2, 1])
@@ -117,20 +116,6 @@ def test_a_placed_target_does_not_copy_keys_for_each_query_head(
     repeated.clear()
     torch.testing.assert_close(tree_logits(model), expected, atol=1e-4, rtol=1e-4)
     assert repeated == []
-
-
-@pytest.mark.parametrize("plan", PLACED)
-def test_a_placed_target_does_not_use_grouped_attention_with_different_logits(
-    plan: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    hf = tiny_model("llama", layers=LAYERS)
-    expected = tree_logits(TreeModel(hf, "whole"))
-    monkeypatch.setattr(
-        choose_forward, "grouped_forward", lambda *given: transformers_forward(*given) * 1.5
-    )
-    model = placed(hf, "placed", PLACED[plan])
-    assert model.no_fast_forward.startswith("its logits in float32 differ from those of ")
-    torch.testing.assert_close(tree_logits(model), expected)
 
 
 # -- spread ----------------------------------------------------------------------------------------
@@ -230,22 +215,6 @@ def planned(
     draft = source(folders["draft"])
     sizes = [target.weight_bytes, draft.weight_bytes]
     return plan_large(target, draft, sizes, device, where, torch.float32, offload)
-
-
-def test_what_fits_one_gpu_is_not_divided(
-    llama: dict[str, str], two_cards: dict[torch.device, int]
-) -> None:
-    two_cards[CARDS[0]] = 10**9
-    assert planned(llama) is None
-    assert planned(llama, "cuda") is None
-
-
-def test_with_auto_nothing_is_spread_over_gpus_that_cannot_be_used(
-    llama: dict[str, str], two_cards: dict[torch.device, int]
-) -> None:
-    """torch lists two GPUs, but the device chosen is the CPU."""
-    two_cards[HOST] = 0
-    assert planned(llama, where=HOST) is None
 
 
 def test_what_fits_no_single_gpu_is_spread(

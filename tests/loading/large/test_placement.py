@@ -6,9 +6,8 @@ from __future__ import annotations
 import pytest
 import torch
 from fakes import KINDS, tiny_model
-from transformers import OPTConfig, PretrainedConfig
 
-from sequoia.errors import BadModel, OutOfMemory
+from sequoia.errors import OutOfMemory
 from sequoia.loading.large.placement import (
     HOST,
     SHARE,
@@ -61,23 +60,6 @@ def test_every_weight_belongs_to_one_part(kind: str) -> None:
     assert all(parts.sizes[name] for name in parts.behind)
 
 
-def test_a_model_whose_layers_are_nested_deeper_is_divided_too() -> None:
-    """In OPT, the layers are in `model.decoder`, and the final norm precedes them."""
-    config = OPTConfig(
-        vocab_size=40, hidden_size=16, ffn_dim=16, num_attention_heads=2, num_hidden_layers=2
-    )
-    parts = parts_of(config, torch.float32)
-    assert parts.layers == ("model.decoder.layers.0", "model.decoder.layers.1")
-    assert "model.decoder.final_layer_norm" in parts.ahead
-
-
-def test_a_model_without_a_list_of_layers_is_refused() -> None:
-    hf = torch.nn.Linear(2, 2)
-    hf.config = PretrainedConfig(num_hidden_layers=2)
-    with pytest.raises(BadModel, match=r"Linear does not have its 2 layers in one list"):
-        decoder_layers(hf)
-
-
 def test_the_bytes_of_a_run_come_from_the_config() -> None:
     config = tiny_model().config  # 2 KV heads of size 8, context 512, vocabulary 288
     assert cache_bytes(config, 100, 2) == 2 * 2 * 8 * 100 * 2
@@ -116,29 +98,6 @@ def test_as_few_gpus_as_possible_are_used(
     assert plan.words.startswith("spread over cuda:0 and cuda:1")
     assert all(plan.needs[card] <= count * MB for card, count in zip(CARDS, room, strict=False))
     assert sum(plan.needs.values()) == parts.total + BESIDE.per_layer * 10 + BESIDE.together
-
-
-def test_layers_are_in_order_and_each_gpu_has_one_block_of_them() -> None:
-    plan = spread(PARTS, BESIDE, free(400, 400, 400, 400))
-    numbers = [device.index for device in plan.layer_devices]
-    assert numbers == sorted(numbers)
-    assert plan.where["model.embed"] == 0
-
-
-def test_logits_are_on_the_device_of_the_head() -> None:
-    """This is the last GPU, or the first if the head shares the embedding's weights."""
-    assert spread(PARTS, BESIDE, free(700, 700)).output == CARDS[1]
-    tied = spread(TIED, BESIDE, free(700, 700))
-    assert tied.output == CARDS[0]
-    assert tied.where["head"] == tied.where["model.embed"] == 0
-    assert tied.where["model.norm"] == 1
-
-
-def test_all_gpus_share_a_target_that_is_spread() -> None:
-    """Each GPU is filled to the same share of its free memory, give or take one layer."""
-    plan = spread(PARTS, BESIDE, free(4000, 4000, 4000), all_of_them=True)
-    assert len(plan.needs) == 3
-    assert max(plan.needs.values()) - min(plan.needs.values()) <= 2 * 110 * MB
 
 
 def test_a_target_too_large_for_all_gpus_is_refused_with_every_figure() -> None:

@@ -30,14 +30,6 @@ GOOD = {
         "{% set system = 'You help.' %}{{ bos_token }}{{ system }}\n{% for m in messages %}[{{ "
         "m.role }}] {{ m.content | trim }}\n{% endfor %}[assistant]"
     ),
-    "namespace": (
-        "{% set ns = namespace(n=0) %}{% for m in messages %}{% set ns.n = ns.n + 1 %}{{ ns.n }}: "
-        "{{ m.content }}{{ eos_token }}{% endfor %}"
-    ),
-    "tools": (
-        "{% if tools %}T{% endif %}{{ messages[0].content | tojson }}{% generation "
-        "%}x{% endgeneration %}"
-    ),
 }
 FAILING = {
     "long": (
@@ -47,15 +39,11 @@ FAILING = {
     "escape": ("{{ ''.__class__.__mro__[1].__subclasses__() }}", "unsafe"),
     "import": ("{% import 'os' as os %}{{ os.getcwd() }}", "no loader"),
     "raises": ("{{ raise_exception('only tools') }}", "only tools"),
-    "no jinja": ("{% for %}", "xpected"),
-    "wrong name": ("{{ nothing.content }}", "undefined"),
 }
 ENDLESS = {
-    "loops": "{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}",
     "large number": "{{ 9 ** (9 ** 9) }}",
 }
 HUGE = {
-    "long string": "{{ 'x' * 10 ** 10 }}",
     "doubling": (
         "{% set ns = namespace(s='x') %}{% for i in range(60) %}{% set ns.s = ns.s ~ "
         "ns.s %}{% endfor %}"

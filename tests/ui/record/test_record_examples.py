@@ -4,14 +4,12 @@ the check that the kept run shows what its recipe requires."""
 from __future__ import annotations
 
 import pytest
-import torch
 
 from sequoia import Run, SequoiaError, StepTrace, Tree
 from sequoia.algorithm.verifiers import VERIFIERS
 from sequoia.algorithm.verifiers.verifier import Verdict
 from ui.decode import recordings
-from ui.record.examples import SHUFFLED, Recipe, _shuffled, recipes, require_shown
-from ui.record.runs import quietest
+from ui.record.examples import SHUFFLED, Recipe, recipes, require_shown
 
 
 def run(plain_seconds: float, seconds: float = 1.0) -> Run:
@@ -45,16 +43,3 @@ def test_a_run_must_show_what_its_recipe_says() -> None:
     require_shown(recipe("b", "faster than a"), runs)
     with pytest.raises(SequoiaError, match=r"a: 0\.80x, which is not clearly faster than 1\.00x"):
         require_shown(recipe("a", "faster"), runs)
-
-
-def test_the_run_that_was_disturbed_least_is_kept() -> None:
-    slow_plain, quiet, slow = run(2.0), run(0.8), run(0.8, seconds=3.0)
-    assert quietest([slow_plain, quiet, slow]) is quiet
-
-
-def test_shuffled_weights_are_the_same_numbers_in_another_order() -> None:
-    weight = torch.arange(60.0).reshape(6, 10)
-    mixed = _shuffled(weight, torch.Generator().manual_seed(0))
-    assert mixed.shape == weight.shape
-    assert not mixed.equal(weight)
-    assert mixed.flatten().sort().values.equal(weight.flatten())

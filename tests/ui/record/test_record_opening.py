@@ -10,12 +10,11 @@ from typing import Any
 
 import pytest
 
-from sequoia import Run, SequoiaError, StepTrace, Tree
+from sequoia import Run, StepTrace, Tree
 from sequoia.algorithm.verifiers.verifier import Trial, Verdict
 from ui.record import __main__ as command
 from ui.record import opening
-from ui.record.opening import PROMPTS, Candidate, accepts_side_child, chosen, opening_meta
-from ui.record.runs import speedup_of
+from ui.record.opening import PROMPTS, Candidate, chosen
 from ui.shared.prompts import Preset, read_prompts, surveyed_texts
 
 FORK = Tree((-1, 0, 0))
@@ -38,37 +37,9 @@ def candidate(name: str, speedup: float, node: int = 2) -> Candidate:
     return Candidate(name, (run,))
 
 
-def test_the_speed_up_of_a_run() -> None:
-    assert speedup_of(candidate("a", 1.5).run) == pytest.approx(1.5)
-
-
-def test_a_side_child_is_any_child_but_the_first() -> None:
-    assert accepts_side_child(step(2))
-    assert not accepts_side_child(step(1))
-
-
 def test_the_run_nearest_the_median_is_chosen_and_not_the_fastest() -> None:
     found = [candidate(name, by) for name, by in (("a", 1.0), ("b", 1.6), ("c", 1.5), ("d", 3.0))]
     assert chosen([*found, candidate("e", 1.7)]).name == "b"
-
-
-def test_a_run_without_a_side_child_is_not_chosen_but_counts_in_the_median() -> None:
-    found = [candidate("a", 1.0), candidate("b", 1.6, node=1), candidate("c", 2.0)]
-    assert chosen(found).name == "c"
-    assert opening_meta(found)["median"] == 1.6
-    with pytest.raises(SequoiaError, match="every run accepted only first children"):
-        chosen([candidate("a", 1.0, node=1)])
-
-
-def test_a_text_that_repeats_itself_is_not_chosen_but_counts_in_the_median() -> None:
-    found = [candidate("a", 1.0), candidate("b", 1.6), candidate("c", 2.0)]
-    (run,) = found[1].runs
-    loop = Candidate("b", (replace(run, steps=run.steps * 20),))
-    assert chosen(found).name == "b"
-    assert chosen([found[0], loop, found[2]]).name == "c"
-    assert opening_meta([found[0], loop, found[2]])["median"] == pytest.approx(1.6)
-    with pytest.raises(SequoiaError, match="repeats itself; try fewer tokens"):
-        chosen([loop])
 
 
 def test_the_speed_up_of_a_prompt_is_the_median_of_its_runs() -> None:
@@ -77,19 +48,6 @@ def test_the_speed_up_of_a_prompt_is_the_median_of_its_runs() -> None:
     assert many.speedup == pytest.approx(1.2)
     assert many.run is runs[1]
     assert replace(many, runs=tuple(runs[:2])).speedup == pytest.approx(1.1)
-
-
-def test_the_meta_has_all_prompts_and_the_range_of_the_middle_80_percent() -> None:
-    found = [candidate(str(i), 1 + i / 10) for i in range(11)]
-    meta = opening_meta(found)
-    assert meta["median"] == 1.5
-    assert meta["range"] == [1.1, 1.9]
-    assert meta["prompts"][3] == ["3", 1.3]
-
-
-def test_there_are_24_prompts_with_different_names() -> None:
-    names = [prompt.name for prompt in read_prompts(PROMPTS)]
-    assert len(names) == len(set(names)) == 24
 
 
 def first_definition(text: str) -> str:

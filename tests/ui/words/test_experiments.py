@@ -9,18 +9,13 @@ import pytest
 from sequoia.assets_folder import ASSETS
 from sequoia.experiments.registry import EXPERIMENTS
 from sequoia.experiments.result import Estimate, ExperimentResult, Ratio
-from sequoia.planning.paper_results import paper_tables
 from ui.words.experiment_result import TOKENS, answer
-from ui.words.experiments import WORDS, in_paper, paper_tokens
+from ui.words.experiments import WORDS
 
 
 def recorded(name: str) -> dict[str, Any]:
     text = (ASSETS / "experiments" / f"{name}.json").read_bytes()
     return WORDS[name].view(ExperimentResult.from_json(text))
-
-
-def test_each_experiment_has_words() -> None:
-    assert WORDS.keys() == EXPERIMENTS.keys()
 
 
 @pytest.mark.parametrize("name", WORDS)
@@ -41,17 +36,6 @@ def test_a_result_without_units_says_nothing(name: str) -> None:
     settings = dict(EXPERIMENTS[name].sizes["small"])
     view = WORDS[name].view(ExperimentResult(name=name, settings=settings, done=0, total=1))
     assert (view["finding"], view["series"], view["rows"]) == ("", [], [])
-
-
-def test_the_papers_figures_are_tokens_per_step() -> None:
-    """Tables 1 and 8 of the paper also print speed-ups, which must not be used by mistake."""
-    tables = {table.key: table for table in paper_tables()}
-    tokens = {one.tokens for row in tables["top-p"].rows for one in row.results}
-    view = recorded("top-p")
-    (paper,) = (one["name"] for one in view["columns"] if one["kind"] == "paper")
-    assert {row[paper] for row in view["rows"]} == {None, *tokens}
-    assert paper_tokens()["sequoia", 0.8] == 3.18
-    assert in_paper() == {(5, 8): {"sequoia": 3.92, "specinfer": 2.97}}
 
 
 def said(*intervals: tuple[float, float]) -> str:

@@ -13,13 +13,9 @@ PER_SECOND = {"µs": 1e6, "ms": 1e3, "s": 1}
     ("seconds", "words"),
     [
         (0, "0.0 ms"),
-        (0.0000066, "7 µs"),
         (0.0009994, "999 µs"),
-        (0.0009996, "1.0 ms"),
         (0.0066, "6.6 ms"),
-        (0.9994, "999 ms"),
         (0.9996, "1.00 s"),
-        (2.346, "2.35 s"),
     ],
 )
 def test_the_unit_of_a_time_fits_the_rounded_value(seconds: float, words: str) -> None:

@@ -7,18 +7,13 @@ from typing import Any
 
 import pytest
 
-from sequoia.exactness.losslessness.bugs import BUGS
 from sequoia.saved_files.race_results import Kind, Lossless, Place, SampleCount, TextMatch, Why
-from ui.words.losslessness import BUG_WORDS, lossless_words, match_words, rule_words
+from ui.words.losslessness import lossless_words, match_words
 
 HALF = "bfloat16"
 TIE, BUG = Place(4, 0.01, 0.02), Place(4, 0.5, 0.02)
 SAME = TextMatch("exact", 48, "float32")
 MATCH = TextMatch("bug", 48, HALF, index=4, first=BUG)
-
-
-def test_equal_texts_are_exact() -> None:
-    assert match_words(SAME) == "All 48 tokens equal plain decoding's: exact."
 
 
 @pytest.mark.parametrize(
@@ -98,13 +93,3 @@ def test_a_text_that_was_not_checked_says_why() -> None:
     assert late.startswith("Not checked: the race reached its time limit. (At temperature 0.6, ")
     no_text = lossless_words(Lossless("none", "measured", why="no_plain_text"), {})
     assert no_text == "Not checked: there is no text from plain decoding."
-
-
-def test_the_rule_for_the_position_is_given() -> None:
-    assert "first position in the text where" in rule_words(COUNT)
-    assert "the only position examined" in rule_words(replace(COUNT, bits=0.2, looked=1))
-    assert "none of the first 4 positions" in rule_words(replace(COUNT, bits=0.2))
-
-
-def test_each_bug_has_words() -> None:
-    assert BUG_WORDS.keys() == BUGS.keys()

@@ -8,8 +8,8 @@ from dataclasses import replace
 from sequoia.algorithm.step_trace import DecodeStats
 from sequoia.algorithm.tree import Tree
 from sequoia.diagnosis.where_time_went import time_breakdown
-from sequoia.saved_files.race_results import Diagnosis, Loss, Remedy
-from ui.words.where_time_went import bar_words, diagnosis_words, remedy_label, remedy_words
+from sequoia.saved_files.race_results import Diagnosis, Remedy
+from ui.words.where_time_went import diagnosis_words, remedy_label, remedy_words
 
 PLAIN = DecodeStats(steps=100, tokens=100, seconds={"draft": 0.0, "verify": 0.8, "overhead": 0.2})
 RUN = DecodeStats(steps=50, tokens=150, seconds={"draft": 0.3, "verify": 0.6, "overhead": 0.15})
@@ -17,27 +17,6 @@ COSTS = time_breakdown(RUN, PLAIN)
 DRAFT = Remedy("smaller_draft", 1.6)
 TREE = Remedy("smaller_tree", 1.55, Tree.chain(3))
 FOUND = Diagnosis(COSTS, 12, 3.4, 8, (), (), 1.65)
-
-
-def test_each_bar_has_its_numbers() -> None:
-    words = bar_words(COSTS)
-    assert words["tokens"].startswith("3.00 tokens per step would be the speed-up")
-    assert "takes 12.0 ms for all nodes of a step and 8.0 ms for one token: 1.50" in words["verify"]
-    assert "6.0 ms per step, 29% of the step's time." in words["draft"]
-    assert "3.0 ms per step (2.0 ms per token in plain decoding)." in words["overhead"]
-
-
-def test_the_largest_loss_is_worded_as_a_gain() -> None:
-    said = {
-        name: diagnosis_words(replace(FOUND, losses=(Loss(name, 2.0),)))
-        for name in ("acceptance", "draft", "verify", "overhead")
-    }
-    assert "give 3.40 tokens instead of 3.00" in said["acceptance"]
-    assert "faster drafting: it takes 6.0 ms of a step's 21.0 ms." in said["draft"]
-    assert "(predicted), and the tree has 12." in said["verify"]
-    assert "less overhead: it takes 3.0 ms per step" in said["overhead"]
-    few = replace(FOUND, nodes=4, losses=(Loss("verify", 2.0),))
-    assert "nodes on" not in diagnosis_words(few)  # below the knee
 
 
 def test_the_best_change_of_the_tree_is_named_if_it_is_clear() -> None:
