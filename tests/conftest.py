@@ -1,6 +1,5 @@
 """Settings for all tests: one thread, no network, and short measurements of pairs. Tests marked
 `gpu` are skipped without a CUDA device, those marked `nightly` without `-m nightly` or `-m real`. A
-test is marked `quick` if it needs no browser and has none of the marks `slow`, `gpu`, `nightly`. A
 test in the folder `guarantee` gets the mark of that name."""
 
 from __future__ import annotations
@@ -33,7 +32,6 @@ from sequoia.measuring import defaults
 from sequoia.this_machine import memory
 
 GUARANTEE = "guarantee"  # a mark, and the folder of the tests that get it
-_NOT_QUICK = {"slow", "gpu", "nightly"}
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -125,8 +123,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if GUARANTEE in item.path.parts:
             item.add_marker(GUARANTEE)
-        if "browser" not in item.path.parts and not _NOT_QUICK & set(item.keywords):
-            item.add_marker("quick")
     if not torch.cuda.is_available():
         _skip(items, "gpu", "needs a CUDA device")
     marks = config.getoption("-m")

@@ -99,7 +99,6 @@ def _marks(data: bytes) -> int:
     return sum(map(data.count, (b",", b":", b"[", b"{")))
 
 
-@pytest.mark.slow
 def test_hostile_files_take_little_memory(tmp_path: Path) -> None:
     files = [tmp_path / kind for kind in KINDS]
     for file in files:

@@ -100,7 +100,6 @@ P = logits("p", 3, spread=0.5)
 Q = logits("q", 3, spread=0.5)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("verifier", ["sequoia", *nightly("specinfer", "topk", "traversal")])
 def test_three_tokens_over_three_steps_follow_the_target(verifier: str) -> None:
     """Checks the joint distribution with real randomness. Guards against noise shared between
@@ -111,7 +110,6 @@ def test_three_tokens_over_three_steps_follow_the_target(verifier: str) -> None:
     assert fit((three_tokens(Seeded(seed), verifier) for seed in range(600)), expected) > LIMIT
 
 
-@pytest.mark.slow
 def test_noise_frozen_for_a_run_fails_the_same_test() -> None:
     """The test above can fail: it must reject the frozen mutant. The probability of missing it is
     far below 1e-6."""
@@ -124,7 +122,6 @@ def test_noise_frozen_for_a_run_fails_the_same_test() -> None:
 # -- draws -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("few", [0, 32], ids=["race", "distinct"])
 @pytest.mark.parametrize(
     ("row", "k", "outcomes"),
@@ -200,7 +197,6 @@ def test_noise_is_fine_enough_for_rare_tokens(source: str) -> None:
     assert seen.dtype == np.float64
 
 
-@pytest.mark.slow
 def test_a_token_of_probability_zero_comes_after_all_others() -> None:
     """Even the smallest positive float32 comes before a zero. Guards against noise that changes
     this."""

@@ -129,7 +129,6 @@ def test_adding_a_step_does_not_change_earlier_totals() -> None:
     assert (first.steps, dict(first.seconds)) == (1, seconds)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("verifier", VERIFIERS)
 def test_rates_of_real_runs_are_from_0_to_1(verifier: str) -> None:
     stats = DecodeStats.fold(recorded(verifier)[0])
@@ -392,7 +391,6 @@ def emit_another(trace: dict) -> None:
     trace["emitted"][0] = next(token for token in trace["tokens"] if token != trace["emitted"][0])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("what", HOSTILE)
 def test_a_hostile_file_is_rejected_with_the_reason(what: str) -> None:
     change, reason = HOSTILE[what]

@@ -44,7 +44,6 @@ def _few_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(benchmark, "measure_profile", few)
 
 
-@pytest.mark.slow
 def test_every_decoder_is_measured(
     folders: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -70,7 +69,6 @@ def test_every_decoder_is_measured(
     assert "as fast as transformers assisted" in said
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("many", "kept"), [(9.0, ["float32"]), (3.0, ["float32", "bfloat16"])])
 def test_only_a_dtype_that_is_always_too_slow_is_left_out(
     many: float, kept: list[str], folders: list[str], monkeypatch: pytest.MonkeyPatch
@@ -93,7 +91,6 @@ def test_a_dtype_that_does_not_fit_in_memory_is_left_out(
     assert decoders.other_dtypes({}, "cpu", own) == {"float32": own}
 
 
-@pytest.mark.slow
 def test_predicted_speedups_use_the_measured_time_of_plain_decoding() -> None:
     """The predicted speed-up is the predicted tokens per step, times the measured seconds per token
     of plain decoding, divided by the predicted seconds per step. The profile predicts plain
@@ -181,7 +178,6 @@ def test_options_that_cannot_be_read_are_refused(
 
 
 @pytest.mark.nightly
-@pytest.mark.slow
 def test_a_survey_is_written_as_a_file(folders: list[str], tmp_path: Path) -> None:
     out = tmp_path / "acceptance.json"
     (tmp_path / "verse.json").write_text(json.dumps(["Tiger, tiger", "Roses are"]))
@@ -203,7 +199,6 @@ def test_a_survey_is_written_as_a_file(folders: list[str], tmp_path: Path) -> No
         )
 
 
-@pytest.mark.slow
 def test_offloading_is_compared_with_accelerate(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -25,7 +25,6 @@ KNOWN = known_types()
 SOME = (*("llama", "qwen3_moe", "gpt2", "falcon", "opt", "deepseek_v3", "bert", "gemma2"),)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", SOME)
 def test_a_type_of_each_sort_runs(kind: str, tmp_path: Path) -> None:
     """The nightly test runs all types with all variants."""
@@ -117,7 +116,6 @@ def test_a_type_with_sliding_windows_is_also_tested_with_full_attention() -> Non
 # -- outcomes --------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 def test_a_tree_without_its_attention_mask_differs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -136,7 +134,6 @@ def test_a_tree_without_its_attention_mask_differs(
     assert try_config("llama", {}, tmp_path).status == "differs"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("off", "words"), [([1e-6, 3e-4], "0.0003"), ([1e-6, math.nan, 1e-6], "nan")]
 )

@@ -48,7 +48,6 @@ def test_weights_on_a_cpu_repeat_a_few_random_numbers(monkeypatch: pytest.Monkey
 
 
 @pytest.mark.nightly
-@pytest.mark.slow
 def test_a_pair_is_measured_and_written_as_a_profile(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -48,7 +48,6 @@ def small_vocabulary() -> Pair:
     return tiny_pair("llama", vocab=5, layers=1, noise=2.0, seed=5)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["dynamic", *nightly("replanned")])
 def test_sampled_runs_follow_the_target_distribution(kind: str) -> None:
     """The joint distribution of three tokens in 600 runs of the engine. A false alarm has a
@@ -73,7 +72,6 @@ def test_sampled_runs_follow_the_target_distribution(kind: str) -> None:
     assert fit(results, true_distribution(of_transformers(pair, "a", 1.0, 1.0), 3)) > 1e-6
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("temperature", [0.0, 0.8])
 @pytest.mark.parametrize("prompt", PROMPTS)
 def test_greedy_text_equals_plain_decoding_and_every_run_emits_all_tokens(
@@ -111,7 +109,6 @@ class Alternating:
         pass
 
 
-@pytest.mark.slow
 def test_the_draft_catches_up_after_steps_without_it() -> None:
     """A draft equal to its target is accepted on every level, but only if all earlier tokens went
     through the draft."""
@@ -151,7 +148,6 @@ def test_the_draft_keeps_what_was_accepted_of_a_grown_tree() -> None:
             assert not step.tree.children[step.verdict.path[-1]]
 
 
-@pytest.mark.slow
 def test_q_equals_that_of_a_fresh_draft_pass() -> None:
     """q of every drafted token of a grown tree, compared with a new pass of the draft over the
     whole text."""
@@ -213,7 +209,6 @@ def grown_by(tree_choice: Dynamic) -> list[int]:
     return [len(dynamic.tree), dynamic.tree.levels]
 
 
-@pytest.mark.slow
 def test_a_dynamic_tree_learns_how_good_the_draft_is() -> None:
     """Nothing is accepted from the first 1500 trees. From each of the next 1500, the whole first
     branch is accepted. In the end, what was learnt from the first 1500 no longer counts."""

@@ -72,7 +72,6 @@ def test_a_draft_equal_to_its_target_is_accepted_on_every_level(kind: str) -> No
     assert len(steps) == math.ceil(64 / tree.levels)
 
 
-@pytest.mark.slow
 def test_a_hopeless_draft_still_emits_one_token_a_step() -> None:
     pair = hopeless_pair()
     steps = list(steps_of(pair, PROMPTS[0], GREEDY, TREES["bushy"]))
@@ -115,7 +114,6 @@ def test_the_end_of_text_as_the_targets_own_token_ends_the_run() -> None:
     assert (step.emitted, step.finish) == ((first,), "eos")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("params", [GREEDY, WARM], ids=["greedy", "warm"])
 @pytest.mark.parametrize("verifier", VERIFIERS)
 @pytest.mark.parametrize("which", ["target", "draft"])
@@ -199,7 +197,6 @@ def test_the_previous_tree_is_freed_before_the_next_is_drafted(
     assert len(earlier) == 3
 
 
-@pytest.mark.slow
 def test_ignore_eos_decodes_on_through_the_end_of_text() -> None:
     token, _ = first_inside(list(steps_of(made(), PROMPTS[0], GREEDY, TREES["chain"])))
     pair = dataclasses.replace(made(), stop=frozenset({token}))
@@ -224,7 +221,6 @@ def test_the_token_limit_cuts_anywhere(verifier: str) -> None:
         assert [step.finish for step in steps] == [None] * (len(steps) - 1) + ["length"]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["llama", "gpt2"])
 def test_the_models_context_is_filled_but_not_exceeded(kind: str) -> None:
     """The tree is cut to the levels that fit. With one token too many, GPT-2 would raise an error,
@@ -240,7 +236,6 @@ def test_the_models_context_is_filled_but_not_exceeded(kind: str) -> None:
 # -- what a trace says -----------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("verifier", VERIFIERS)
 @pytest.mark.parametrize(
     "params", [GREEDY, WARM, dataclasses.replace(WARM, top_p=0.7)], ids=["greedy", "warm", "top-p"]

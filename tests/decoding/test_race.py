@@ -28,7 +28,6 @@ LANES = (
 )
 
 
-@pytest.mark.slow
 def test_each_lane_decodes_what_it_would_decode_alone() -> None:
     pair = tiny_pair()
     steps = [[] for _ in LANES]
@@ -83,7 +82,6 @@ def test_a_simulated_clock_times_every_lane_and_decides_whose_turn_it_is() -> No
     assert [emitted(found) for found in steps] == [emitted(found) for found in measured]
 
 
-@pytest.mark.slow
 def test_a_lanes_clock_counts_only_the_times_of_its_own_steps() -> None:
     contest = Race(same_pair(), PROMPTS[0], PARAMS, LANES)
     seen = [DecodeStats() for _ in LANES]

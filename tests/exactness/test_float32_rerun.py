@@ -66,7 +66,6 @@ def test_a_difference_that_rounding_cannot_explain_is_undecided() -> None:
     assert not found.worst.is_tie
 
 
-@pytest.mark.slow
 def test_a_difference_that_rounding_can_explain_is_a_tie(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

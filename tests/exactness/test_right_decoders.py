@@ -51,7 +51,6 @@ def _must_be_right(pair: Pair, match: TextMatch) -> None:
         assert has_router(pair.target), match
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", SOME)
 def test_right_decoders_of_some_types_are_not_called_a_bug(kind: str) -> None:
     """The nightly test has all types."""

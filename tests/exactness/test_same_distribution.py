@@ -83,7 +83,6 @@ def last(
     return found
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("verifier", ["traversal", *nightly("sequoia", "specinfer", "topk")])
 def test_every_verifier_with_its_own_draw_fits_the_distribution(verifier: str) -> None:
     """This includes top-k match, where the target samples the token. `max_new_tokens=1` would cut
@@ -93,7 +92,6 @@ def test_every_verifier_with_its_own_draw_fits_the_distribution(verifier: str) -
     assert (found.verdict, found.draws) == ("fits", 400)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("draw", "verify"), [("specinfer", "sequoia"), ("topk", "sequoia")])
 def test_a_draw_that_belongs_to_another_verifier_differs(
     draw: str, verify: str, monkeypatch: pytest.MonkeyPatch
@@ -125,7 +123,6 @@ def test_invalid_requests_are_rejected() -> None:
         next(first_tokens(few_tokens(), "", WARM, SIBLINGS))
 
 
-@pytest.mark.slow
 def test_a_small_error_is_found_only_after_many_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     """Until there are enough draws, a small error is not detected and the verdict is "fits". This
     is why the page shows the number of draws."""
@@ -184,7 +181,6 @@ def test_a_nearly_certain_distribution_cannot_show_differences() -> None:
     assert not position(0.99, 0.01).can_differ(400)
 
 
-@pytest.mark.slow
 def test_a_later_position_is_compared_with_its_own_distribution() -> None:
     """The counts after some tokens of a text fit the distribution there. They do not fit the
     distribution right after the prompt."""

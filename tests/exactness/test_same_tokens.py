@@ -43,7 +43,6 @@ def test_the_first_difference_is_found_within_the_shorter_text() -> None:
         assert compare(one, other) == compare(other, one) == at
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float32"])
 def test_the_second_best_token_is_a_tie_only_if_rounding_explains_it(dtype: str) -> None:
     """Rounding makes a token differ where the logits are close in float32. The bound is that of the

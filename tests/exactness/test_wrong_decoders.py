@@ -35,7 +35,6 @@ def caught(mutant: str, kind: str, runs: int, monkeypatch: pytest.MonkeyPatch) -
     return found
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", [DENSE[0], ROUTED[0]])
 @pytest.mark.parametrize("mutant", MUTANTS)
 def test_a_wrong_decoder_is_called_a_bug(

@@ -257,7 +257,6 @@ def test_slack_gains_tokens_and_costs_at_most_that_share(slack: float) -> None:
     assert roomy.expected_tokens >= fastest.expected_tokens
 
 
-@pytest.mark.slow
 def test_slack_never_goes_below_plain_decoding() -> None:
     """On some of these 200 machines drafting hardly pays: within the slack of the fastest tree
     there are trees that are slower than plain decoding."""

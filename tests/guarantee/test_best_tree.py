@@ -152,7 +152,6 @@ def test_split_is_the_recurrence() -> None:
                         assert split.rate == ((*acceptance.rates, *[0.0] * 9)[branches - 1])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("levels", [2, 4, 18, 40])
 def test_heap_equals_the_table_for_non_increasing_vectors(levels: int) -> None:
     """The values agree up to rounding for all n up to 1,024, for the smoothed vector of the paper's
@@ -200,7 +199,6 @@ def test_of_equal_nodes_the_less_deep_comes_first() -> None:
     assert best_first(Acceptance((0.0,)), 4).tree(4).parents == (-1, 0, 0, 0)
 
 
-@pytest.mark.slow
 def test_known_values_with_the_vector_of_the_appendix() -> None:
     free = dp_table(APP_E, 512)
     capped = dp_table(APP_E, 1024, 18)

@@ -83,7 +83,6 @@ def test_enumerator_visits_every_combination_once() -> None:
 # -- exact distributions ---------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 @EVERY
 @pytest.mark.parametrize(
     ("vocab", "nodes"), [(3, n) for n in range(1, 6)] + [(2, n) for n in range(1, 7)]
@@ -101,7 +100,6 @@ def test_every_small_tree_has_the_target_distribution(
             assert error(tree, EXACT[name], p, q) == 0, (tree, seed)
 
 
-@pytest.mark.slow
 @EVERY
 @pytest.mark.parametrize("siblings", [2, 3])
 @DRAFTS
@@ -116,7 +114,6 @@ def test_siblings_with_many_tables_have_the_target_distribution(
         assert error(Tree.kary(siblings, 2), EXACT[name], p, q) == 0, seed
 
 
-@pytest.mark.slow
 @EVERY
 @pytest.mark.parametrize("parents", [(-1,), (-1, 0), (-1, 0, 0), (-1, 0, 1)])
 @DRAFTS
@@ -131,7 +128,6 @@ def test_two_steps_have_the_joint_target_distribution(
         assert error(Tree(parents), EXACT[name], p, q, count=2) == 0, seed
 
 
-@pytest.mark.slow
 @EVERY
 def test_a_step_emits_its_accepted_tokens_and_one_more(name: str) -> None:
     tree = Tree((-1, 0, 0, 1, 2, 2))

@@ -86,7 +86,6 @@ def test_there_are_cases_for_a_tiny_vocabulary(vocab: int, replacing: bool) -> N
 
 
 @needs_kernel
-@pytest.mark.slow
 @pytest.mark.parametrize("replacing", [False, True], ids=["distinct", "independent"])
 @pytest.mark.parametrize("seed", range(25))
 def test_the_kernel_walks_as_the_reference_does(seed: int, replacing: bool) -> None:
@@ -143,7 +142,6 @@ def on_device(monkeypatch: pytest.MonkeyPatch) -> None:
     verify_on_device(monkeypatch)
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("on_device")
 @pytest.mark.parametrize("verifier", ["sequoia", "specinfer"])
 @pytest.mark.parametrize("tree", TREES)
@@ -157,7 +155,6 @@ def test_greedy_text_is_that_of_plain_decoding(
     assert found == decode_plain(pair, PROMPTS[0], tokens=40)
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("on_device")
 @pytest.mark.parametrize("verifier", ["sequoia", *nightly("specinfer")])
 def test_the_first_token_follows_the_target(verifier: str) -> None:

@@ -59,7 +59,6 @@ def test_plain_decoding_takes_the_models_own_best_token(kind: str) -> None:
         known.append(token)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("tree", TREES.values(), ids=TREES)
 @pytest.mark.parametrize("kind", KINDS)
 def test_greedy_text_is_that_of_plain_decoding_in_float32(kind: str, tree: Tree) -> None:
@@ -67,7 +66,6 @@ def test_greedy_text_is_that_of_plain_decoding_in_float32(kind: str, tree: Tree)
         assert text(pair(kind), prompt, tree) == plain_text(kind, "float32", prompt)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_greedy_text_is_that_of_plain_decoding_in_float64(kind: str) -> None:
     for tree in (TREES["ragged"], TREES["bushy"]):
@@ -75,7 +73,6 @@ def test_greedy_text_is_that_of_plain_decoding_in_float64(kind: str) -> None:
         assert text(pair(kind, "float64"), PROMPTS[0], tree) == expected
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("verifier", VERIFIERS)
 def test_greedy_text_is_that_of_plain_decoding_with_every_verifier(verifier: str) -> None:
     for tree in TREES.values():
@@ -98,7 +95,6 @@ def small_vocabulary() -> Pair:
     return pair("llama", vocab=5, layers=1, noise=2.0, seed=5)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("verifier", "temperature", "top_p"),
     [

@@ -35,7 +35,6 @@ def _all_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
     without_haste(monkeypatch)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize(
     "name",
@@ -56,7 +55,6 @@ def test_a_fault_is_found(
         check_at_load(planted(FAULTS[fault], name, dtype, monkeypatch), text_of(name, 0))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 @pytest.mark.parametrize("name", ["llama", "qwen2", "qwen3", "huge", BUNDLED[0]])
 @pytest.mark.parametrize("fault", FAST_FAULTS)
@@ -81,7 +79,6 @@ def test_wrong_rotary_frequencies_are_refused_when_the_weights_are_read(
         check_frequencies(hf, name)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("name", USUAL)
 def test_a_right_model_is_accepted_with_its_faster_forward(name: str, dtype: str) -> None:

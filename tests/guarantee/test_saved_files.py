@@ -387,7 +387,6 @@ def everything_recorded() -> list[str]:
     return [recorded_run(verifier) for verifier in VERIFIERS] + [text_of("races/law.json")]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("file", range(len(VERIFIERS) + 1))
 def test_no_wrong_value_is_accepted_anywhere(file: int) -> None:
     """Every field of a run or race, one at a time, gets values of other types, a huge number and a
@@ -404,7 +403,6 @@ def test_no_wrong_value_is_accepted_anywhere(file: int) -> None:
             assert is_refused(data, path), path
 
 
-@pytest.mark.slow
 def test_a_damaged_file_that_is_opened_is_complete() -> None:
     """It can be saved, encoded as UTF-8 and opened again. All others raise BadTrace."""
     files = [file for file in damaged_files(600) if file.kind in ("runs", "races")]

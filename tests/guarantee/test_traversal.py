@@ -75,7 +75,6 @@ def errors(cases: Sequence[int], most: int, made: RandomTree = random_tree) -> l
     return [case for case, tree, p, q in found if error(tree, TRAVERSAL, p, q) != 0]
 
 
-@pytest.mark.slow
 def test_random_trees_with_zeros_and_ties_have_the_target_distribution() -> None:
     assert errors(range(250), most=4) == []
 
@@ -85,7 +84,6 @@ def test_2000_random_trees_with_zeros_and_ties_have_the_target_distribution() ->
     assert errors(range(2000), most=5) == []
 
 
-@pytest.mark.slow
 def test_random_chains_with_zeros_and_ties_have_the_target_distribution() -> None:
     """On chains, Traversal is block verification."""
     assert errors(range(60), most=5, made=random_chain) == []
@@ -177,7 +175,6 @@ def test_on_a_chain_it_accepts_at_least_as_many_tokens_as_algorithm_2(tree: Tree
     assert len(tree) == 2 or max(gains) > 0
 
 
-@pytest.mark.slow
 def test_on_random_chains_block_verification_accepts_at_least_as_many_tokens() -> None:
     assert losses(range(150), most=6) == []
 
@@ -187,7 +184,6 @@ def test_on_2000_random_chains_block_verification_accepts_at_least_as_many_token
     assert losses(range(2000), most=6) == []
 
 
-@pytest.mark.slow
 def test_on_a_tree_it_accepts_more_tokens_on_average_and_sometimes_fewer() -> None:
     gains = []
     for seed in range(60):

@@ -35,7 +35,6 @@ def apart(
     return worst
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("dtype", "bound"), [("float64", 1e-10), ("float32", 1e-4)])
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_tree_forward_equals_a_forward_over_each_of_its_texts(

@@ -50,7 +50,6 @@ def caught(
     ]
 
 
-@pytest.mark.slow
 def test_the_right_decoder_passes_the_test_that_finds_the_mutants() -> None:
     assert not any(caught())
     assert not any(caught(tree=Tree((-1, 0, 0, 1, 1))))

@@ -75,7 +75,6 @@ def test_scores_of_pieces_are_compared() -> None:
     assert differences(unigram().to_str(), other.to_str()) == ["merges or scores"]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("parts", "named"),
     [
@@ -105,7 +104,6 @@ def test_padding_and_truncation_are_not_compared(good: Path, tmp_path: Path) -> 
     assert len(shared.tokenizer("abcdefgh")["input_ids"]) == 8
 
 
-@pytest.mark.slow
 def test_tokenizers_that_split_texts_differently_are_refused(good: Path, tmp_path: Path) -> None:
     none = changed(good, tmp_path / "x", model=model(good, merges=[]))
     with pytest.raises(
@@ -164,7 +162,6 @@ def llama_3() -> Tokenizer:
     return core
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["byte-level", "byte fallback, unigram", "word pieces", "GPT-4"])
 def test_usual_kinds_of_tokenizers_pass_the_stress_test(kind: str) -> None:
     made = KINDS[kind]().backend_tokenizer if kind in KINDS else llama_3()

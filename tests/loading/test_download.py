@@ -64,7 +64,6 @@ def fetched(name: str = "owner/model", **options: object) -> Path:
         return place if isinstance(place, Path) else downloads.fetch(place, weights=True)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("variable", "value", "words"),
     [
@@ -89,7 +88,6 @@ def test_the_downloader_gets_the_proxies_back_and_says_what_is_wrong_with_them(
 # -- what is transferred ---------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 def test_a_pair_is_downloaded_checked_and_loaded_with_progress(hub: FakeHub, model: Path) -> None:
     reported: list[LoadNews] = []
     pair = load_pair(
@@ -113,7 +111,6 @@ def test_a_pair_is_downloaded_checked_and_loaded_with_progress(hub: FakeHub, mod
     assert checks == ["tokenizer", "target", "draft", "draft", "vocabulary", "chat template"]
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("model")
 def test_only_safetensors_config_and_tokenizer_are_downloaded(hub: FakeHub) -> None:
     folder = fetched()
@@ -123,7 +120,6 @@ def test_only_safetensors_config_and_tokenizer_are_downloaded(hub: FakeHub) -> N
     assert not asked & {"pytorch_model.bin", "README.md"}
 
 
-@pytest.mark.slow
 def test_files_in_the_cache_are_not_downloaded_again_and_other_programs_find_them(
     hub: FakeHub, model: Path
 ) -> None:
@@ -136,7 +132,6 @@ def test_files_in_the_cache_are_not_downloaded_again_and_other_programs_find_the
     assert weights.read_bytes() == (model / "model.safetensors").read_bytes()
 
 
-@pytest.mark.slow
 def test_a_pair_can_be_fetched_first_and_loaded_without_a_network_later(
     hub: FakeHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -153,7 +148,6 @@ def test_a_pair_can_be_fetched_first_and_loaded_without_a_network_later(
     assert not hub.asked
 
 
-@pytest.mark.slow
 def test_a_pair_that_this_machine_can_never_hold_is_not_fetched(
     hub: FakeHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -167,7 +161,6 @@ def test_a_pair_that_this_machine_can_never_hold_is_not_fetched(
     assert not [path for path in hub.files_asked if "safetensors" in path]
 
 
-@pytest.mark.slow
 def test_a_streamed_target_needs_host_memory_only_for_what_the_gpu_does_not_hold(
     hub: FakeHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -204,7 +197,6 @@ def load_own(reported: list[LoadNews], online: bool = True) -> None:
     load_pair("own", device="cpu", dtype="float32", online=online, on_progress=reported.append)
 
 
-@pytest.mark.slow
 def test_the_commit_named_in_the_list_is_fetched_and_does_not_become_main(pinned: FakeHub) -> None:
     reported: list[LoadNews] = []
     load_own(reported)
@@ -219,7 +211,6 @@ def test_the_commit_named_in_the_list_is_fetched_and_does_not_become_main(pinned
     ]
 
 
-@pytest.mark.slow
 def test_another_cached_commit_is_used_with_a_note(pinned: FakeHub) -> None:
     assert fetched().name == COMMIT
     reported: list[LoadNews] = []
@@ -270,7 +261,6 @@ def begun(
     return stop, thread, problems
 
 
-@pytest.mark.slow
 def test_a_stopped_download_continues_where_it_stopped(hub: FakeHub, big: Path) -> None:
     reported: list[Progress] = []
     stop, thread, problems = begun(hub, big, reported)
@@ -293,7 +283,6 @@ def test_a_stopped_download_continues_where_it_stopped(hub: FakeHub, big: Path) 
     assert [path for path in hub.asked if f"bytes={kept}-" in path]
 
 
-@pytest.mark.slow
 def test_an_interrupted_download_continues_automatically(hub: FakeHub, big: Path) -> None:
     """The connection ends twice in the middle of the file; the client asks for the rest each
     time."""
@@ -305,7 +294,6 @@ def test_an_interrupted_download_continues_automatically(hub: FakeHub, big: Path
     assert len([path for path in hub.asked if "safetensors bytes=" in path]) >= 2
 
 
-@pytest.mark.slow
 def test_a_part_file_with_wrong_content_is_deleted(hub: FakeHub, model: Path) -> None:
     whole = (model / "model.safetensors").read_bytes()
     with Downloads(online=True) as downloads:
@@ -323,7 +311,6 @@ def test_a_part_file_with_wrong_content_is_deleted(hub: FakeHub, model: Path) ->
 # -- what can go wrong, and its message ------------------------------------------------------------
 
 
-@pytest.mark.slow
 def test_no_such_model(hub: FakeHub) -> None:
     with pytest.raises(
         NotDownloaded,
@@ -374,7 +361,6 @@ def test_too_little_disk_space_is_reported_before_the_download_with_sizes(
     assert not hub.files_asked
 
 
-@pytest.mark.slow
 def test_a_model_that_cannot_run_a_tree_is_refused_before_its_weights_are_fetched(
     hub: FakeHub, tmp_path: Path, model: Path
 ) -> None:

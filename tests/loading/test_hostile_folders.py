@@ -62,7 +62,6 @@ def test_unclear_messages_are_noticed(words: str) -> None:
     assert not is_clear(words)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("group", hostile.GROUPS)
 def test_each_folder_is_refused_with_one_clear_sentence_and_the_loaded_pair_still_works(
     group: str, good: Path, pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -37,7 +37,6 @@ def test_rounding_changes_the_logits_by_their_spread_at_the_huge_tokens_only() -
     assert changes[~is_huge].median() < 0.1
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16"])
 def test_its_greedy_text_is_exact_or_differs_at_a_tie(dtype: str) -> None:
     pair = huge_pair(dtype)

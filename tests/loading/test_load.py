@@ -240,7 +240,6 @@ def test_code_that_comes_with_a_model_is_never_run(
 # -- tokenizers ------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("no_weights")
 def test_tokenizers_of_the_same_size_with_different_pieces_are_refused(
     tmp_path: Path, good: tuple[str, str]
@@ -363,7 +362,6 @@ def test_running_out_of_memory_while_loading_is_reported(
 # -- reports, padded vocabularies and stopping -----------------------------------------------------
 
 
-@pytest.mark.slow
 def test_a_vocabulary_that_is_only_padded_is_cut(tmp_path: Path) -> None:
     tokenizer = tiny_tokenizer(280)
     reported = list[LoadNews]()

@@ -88,7 +88,6 @@ def tiny(name: str, shape: dict[str, Any], folder: Path) -> tuple[str, str]:
     return save(model, folder / "target"), save(noisy(model, 0.05), folder / "draft")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", [*RUN, *WRITTEN_OUT])
 def test_a_tiny_model_of_each_class_decodes_losslessly(name: str, tmp_path: Path) -> None:
     """A class with a wrong mask, position or cache layout would change the greedy text within a few

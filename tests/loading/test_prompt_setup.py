@@ -336,7 +336,6 @@ def test_every_setting_that_changes_probabilities_is_known() -> None:
 # -- from a folder ---------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 def test_a_folder_with_all_of_this_is_loaded(tmp_path: Path) -> None:
     model = tiny_model(vocab=512)
     model.generation_config.repetition_penalty = 1.2

@@ -81,7 +81,6 @@ def emitted(pair: Pair) -> list[int]:
     return [token for step in steps for token in step.emitted]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_left_overs_change_nothing(kind: str, folders: dict[str, Path], tmp_path: Path) -> None:
     draft = folders["llama"]

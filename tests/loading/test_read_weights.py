@@ -151,7 +151,6 @@ def test_every_way_of_loading_refuses_wrong_tensors(
         load(path, edited("llama", edit), folders["llama"], monkeypatch)
 
 
-@pytest.mark.slow
 def test_what_is_not_used_is_reported(
     folders: dict[str, str], edited: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -98,7 +98,6 @@ def loaded(how: str, folder: str, monkeypatch: pytest.MonkeyPatch) -> TreeModel:
         ).target
 
 
-@pytest.mark.slow
 def test_every_way_of_loading_gives_what_transformers_alone_gives(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -73,7 +73,6 @@ def test_the_weights_are_the_files_that_the_index_names(form: str, folder: Path)
     assert local_bytes(folder) == sum((folder / file).stat().st_size for file in FORMS[form])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("form", ["other digits", "partly in a sub-folder"])
 def test_exactly_these_files_are_downloaded_and_counted(
     form: str, folder: Path, good: Path, hub: FakeHub
@@ -115,7 +114,6 @@ def test_one_file_is_preferred_as_transformers_does(folder: Path, good: Path) ->
     assert emitted(str(folder), good) == emitted(str(good), good)
 
 
-@pytest.mark.slow
 def test_one_file_is_preferred_on_the_hub_too(folder: Path, good: Path, hub: FakeHub) -> None:
     split(folder, USUAL)
     shutil.copy(good / ONE_FILE, folder / ONE_FILE)
@@ -174,7 +172,6 @@ REFUSED: dict[str, tuple[Callable[[Path], None], str]] = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("what", REFUSED)
 def test_a_folder_and_the_hub_give_the_same_refusal(what: str, folder: Path, hub: FakeHub) -> None:
     spoil, cause = REFUSED[what]

@@ -29,7 +29,6 @@ WARM = SamplingParams(temperature=0.8, max_new_tokens=40, ignore_eos=True)
 GREEDY = SamplingParams(max_new_tokens=40, ignore_eos=True)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("temperature", [0.0, 0.7])
 def test_a_draft_with_the_targets_weights_is_always_right(temperature: float) -> None:
     found = teacher_forced_acceptance(
@@ -58,7 +57,6 @@ def test_greedy_counts_are_the_ranks_of_the_targets_tokens(
     assert found.visited == len(ranks)
 
 
-@pytest.mark.slow
 def test_teacher_forced_rates_agree_with_counts_from_decoding() -> None:
     """Guards against distributions or draws of siblings that differ from the decoder's, and against
     counts by the wrong rank or per tried child. At each rank, the rates at 1,500 positions and
@@ -75,7 +73,6 @@ def test_teacher_forced_rates_agree_with_counts_from_decoding() -> None:
     assert 0.1 < forced.acceptance.rates[0] < 0.9
 
 
-@pytest.mark.slow
 def test_bad_arguments_are_refused() -> None:
     with pytest.raises(BadPrompt, match=r"0 prompts were given, at least 1"):
         teacher_forced_acceptance(tiny_pair(), [], WARM)
@@ -85,7 +82,6 @@ def test_bad_arguments_are_refused() -> None:
         teacher_forced_acceptance(tiny_pair(), PROMPTS, WARM, ranks=289)
 
 
-@pytest.mark.slow
 def test_agreement_is_the_mass_shared_by_both_distributions_after_every_token() -> None:
     pair = tiny_pair()
     ids = pair.encode(PROMPTS[0])

@@ -106,7 +106,6 @@ def test_a_rate_that_depends_on_depth_is_found() -> None:
     assert verdict.here.rate < 0.5 < 0.7 < verdict.elsewhere.rate
 
 
-@pytest.mark.slow
 def test_rates_that_depend_on_rank_alone_are_seldom_rejected() -> None:
     """Guards against a missing Bonferroni correction: without it, the test would find a dependence
     on depth in about a quarter of these 100 samples. With it, at most 5 are expected, and the

@@ -64,7 +64,6 @@ def nothing_measured(monkeypatch: pytest.MonkeyPatch) -> None:
 # -- recorded or measured --------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("nothing_measured")
 @pytest.mark.parametrize(("temperature", "wanted"), [(0.1, COLD), (1.1, WARM)])
 def test_recorded_acceptance_nearest_in_temperature_is_used(
@@ -73,7 +72,6 @@ def test_recorded_acceptance_nearest_in_temperature_is_used(
     assert acceptance_of(ready(), SamplingParams(temperature=temperature)) == (wanted, "recorded")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("params", "verifier"),
     [
@@ -98,7 +96,6 @@ CODE = RecordedAcceptance(1.0, WARM, "code", 0.7)
 PROSE = RecordedAcceptance(1.0, COLD, "prose", 0.5)
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("nothing_measured")
 @pytest.mark.parametrize(("agreement", "wanted"), [(0.61, CODE), (0.59, PROSE)])
 def test_recorded_acceptance_is_that_of_the_kind_with_the_nearest_agreement(
@@ -116,7 +113,6 @@ def test_recorded_acceptance_is_that_of_the_kind_with_the_nearest_agreement(
     )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("shared", "wanted"),
     [
@@ -137,7 +133,6 @@ def test_a_text_too_short_to_decide_is_of_the_usual_kind(
     assert text_kind(ready((PROSE,)), ["some text"]) == "prose"
 
 
-@pytest.mark.slow
 def test_without_a_record_acceptance_is_measured_once_for_each_distribution() -> None:
     pair = tiny_pair()
     first, word = acceptance_of(pair, SamplingParams())
@@ -155,7 +150,6 @@ def test_without_a_record_acceptance_is_measured_once_for_each_distribution() ->
 # -- the plan --------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("nothing_measured")
 @pytest.mark.parametrize("temperature", [0.0, 1.0])
 def test_the_default_plan_is_the_best_for_the_recorded_acceptance(temperature: float) -> None:
@@ -206,7 +200,6 @@ def test_the_bundled_acceptance_was_not_measured_on_the_example_prompts() -> Non
         assert prompt["text"] not in defaults._SAMPLE
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("nothing_measured")
 def test_a_machine_on_which_no_tree_pays_gets_plain_decoding() -> None:
     pair = ready(found=profile((1.0, 128.0), draft=5.0))
@@ -217,7 +210,6 @@ def test_a_machine_on_which_no_tree_pays_gets_plain_decoding() -> None:
     ]
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("nothing_measured")
 def test_speculate_uses_the_planned_tree_where_none_is_given() -> None:
     pair = ready()
@@ -227,7 +219,6 @@ def test_speculate_uses_the_planned_tree_where_none_is_given() -> None:
     assert next(speculate(pair, PROMPTS[0], params, given)).tree == given
 
 
-@pytest.mark.slow
 def test_speculate_with_a_pair_of_which_nothing_is_known() -> None:
     """The machine is measured first, and the text is that of plain decoding."""
     pair = tiny_pair()
@@ -251,7 +242,6 @@ BAD_PROMPTS = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("nothing_measured")
 @pytest.mark.parametrize("what", BAD_PROMPTS)
 def test_a_bad_prompt_is_refused_at_the_call(what: str) -> None:

@@ -76,7 +76,6 @@ def flat(second: float, until: int = 1024) -> Callable[[int], float]:
 # -- measured times --------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("until", "largest"), [(128, 256), *nightly((16, 128), (1024, 1024))])
 def test_larger_sizes_are_measured_while_they_take_hardly_longer(
     until: int, largest: int, clock: Clock, monkeypatch: pytest.MonkeyPatch
@@ -98,7 +97,6 @@ def test_larger_sizes_are_measured_while_they_take_hardly_longer(
     assert [size for size, _, _ in profile.overhead_seconds] == [1, 6, 16, 61, *[256] * wide]
 
 
-@pytest.mark.slow
 def test_a_slow_flat_target_is_measured_at_few_sizes(
     clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -162,7 +160,6 @@ def test_a_flat_target_gets_a_tree_of_hundreds_of_nodes() -> None:
     assert len(best_plan(RATES, profile((1, 1.0), (128, 12.8), (1024, 102.4))).tree) < 16
 
 
-@pytest.mark.slow
 def test_a_slow_flat_target_is_measured_planned_and_decoded(
     clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -30,7 +30,6 @@ GREEDY = SamplingParams(max_new_tokens=48, ignore_eos=True)
 # -- profiles --------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 def test_a_profile_of_a_tiny_pair_is_valid_and_names_its_source() -> None:
     pair = tiny_pair()
     profile = measure_profile(pair, **SHORT)
@@ -52,7 +51,6 @@ def test_a_profile_of_a_tiny_pair_is_valid_and_names_its_source() -> None:
     assert dict(profile.versions).keys() >= {"python", "torch", "transformers"}
 
 
-@pytest.mark.slow
 def test_progress_grows_from_0_to_1() -> None:
     shares: list[float] = []
     measure_profile(tiny_pair(), **SHORT, progress=shares.append)
@@ -64,7 +62,6 @@ class Enough(Exception):
     """Raised by a `progress` callback, for example because the visitor has left the page."""
 
 
-@pytest.mark.slow
 def test_an_exception_in_progress_ends_a_measurement_at_once() -> None:
     """A profile is measured, or acceptance counted: no further pass or step is made."""
     shares: list[float] = []
@@ -140,7 +137,6 @@ def test_what_comes_before_the_first_step_takes_no_time_from_the_steps(
     assert len([*_some(steps(), 0.1)]) == 12
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("context", [20, 130])
 def test_a_model_with_a_small_context_can_be_measured(context: int) -> None:
     """GPT-2 has no position beyond its context: one position too many raises an error."""
@@ -164,7 +160,6 @@ def test_bad_arguments_are_refused_with_value_and_bound(option: dict[str, Any], 
 # -- acceptance ------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("verifier", VERIFIERS)
 def test_a_draft_equal_to_its_target_is_always_right_at_temperature_0(verifier: str) -> None:
     counted = count_acceptance(same_pair(), PROMPTS, GREEDY, ranks=4, verifier=verifier)
@@ -173,7 +168,6 @@ def test_a_draft_equal_to_its_target_is_always_right_at_temperature_0(verifier: 
     assert counted.acceptance.rates == (1.0, 0.0, 0.0, 0.0)
 
 
-@pytest.mark.slow
 def test_a_deeper_tree_gives_counts_by_level_and_the_rates_of_the_root() -> None:
     """Guards against including nodes with fewer children than the root, which would make the rates
     too small."""

@@ -120,7 +120,6 @@ def test_changes_at_lists_only_lengths_below_the_limit() -> None:
 # -- decoded ---------------------------------------------------------------
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", LONGROPE)
 def test_longrope_decodes_as_transformers_does_up_to_its_last_position(
     kind: str, tmp_path: Path
@@ -130,7 +129,6 @@ def test_longrope_decodes_as_transformers_does_up_to_its_last_position(
     assert found.accepted
 
 
-@pytest.mark.slow
 def test_doge_decodes_up_to_its_window(tmp_path: Path) -> None:
     found = try_config("doge", {"keep_window_size": ORIGINAL}, tmp_path)
     assert (found.status, found.words) == ("runs", "")
@@ -227,7 +225,6 @@ def long_model(kind: str, variant: str, context: int, original: int) -> TreeMode
     return TreeModel(random_model(toy_config(kind, changes)).double(), kind)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "variant"),
     [

@@ -124,7 +124,6 @@ def test_one_graph_serves_every_prefix_within_its_reach(
     assert capture.count == 2
 
 
-@pytest.mark.slow
 def test_no_step_waits_for_a_capture_when_the_text_grows_beyond_a_reach(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -172,7 +171,6 @@ def _noting(capture: Capture, in_a_step: list[bool], captures: list[bool]) -> Ca
     return noted
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("temperature", [0.0, 0.9])
 def test_a_run_with_graphs_emits_the_same_text(temperature: float) -> None:
     params = SamplingParams(temperature=temperature, max_new_tokens=40, ignore_eos=True, seed=3)
@@ -194,7 +192,6 @@ def _with_plain_forward(pair: Pair) -> Pair:
     return pair
 
 
-@pytest.mark.slow
 def test_a_fixed_tree_is_captured_before_the_first_step() -> None:
     pair = _with_plain_forward(tiny_pair())
     captures = [use_graphs(model) for model in (pair.target, pair.draft)]

@@ -28,14 +28,12 @@ def test_sizes_are_read_from_each_layer_and_the_largest_counts() -> None:
     assert changes_at(mixed, 64) == ()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["gemma4_text", "gemma4_unified"])
 def test_a_model_whose_layers_differ_decodes(kind: str, tmp_path: Path) -> None:
     found = try_config(kind, condition(kind)[1], tmp_path)
     assert (found.status, found.words) == ("runs", "")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["gemma3n_text", "gemma4_text"])
 def test_a_model_whose_layers_share_keys_decodes(kind: str, tmp_path: Path) -> None:
     """The layers that use another layer's keys write none to the KV cache, so `keep` must not try

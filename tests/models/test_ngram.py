@@ -120,7 +120,6 @@ def test_acceptance_is_counted_over_all_steps() -> None:
     assert sum(counted.accepted) == sum(len(step.verdict.path) - 1 for step in made)
 
 
-@pytest.mark.slow
 def test_no_second_model_is_loaded_and_a_tree_is_planned() -> None:
     asked = PairRequest(target="a/b", draft="ngram")
     assert ([ref.name for ref in asked.models], asked.title) == (

@@ -95,7 +95,6 @@ def test_the_text_of_any_string_is_what_decode_makes_of_all_its_ids(kind: str) -
     assert compared > TEXTS
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_character_is_emitted_with_the_token_that_completes_it(kind: str) -> None:
     """After each token, the text equals `decode` of the ids so far. Where those end inside a

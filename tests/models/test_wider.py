@@ -34,7 +34,6 @@ def error(kind: str) -> float:
     return float((found - own_logits(copied, TEXT)).abs().max())
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", SOME)
 def test_a_model_computed_in_float32_equals_a_copy_in_float32(kind: str) -> None:
     assert error(kind) < 1e-5
@@ -55,7 +54,6 @@ def test_a_streamed_model_is_computed_in_float32_and_stays_in_bfloat16() -> None
     assert {weight.dtype for weight in model.hf.parameters()} == {torch.bfloat16}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["llama", "mixtral"])
 def test_float64_is_nearer_to_float32_than_bfloat16_is(kind: str) -> None:
     model = toy_pair(kind).target

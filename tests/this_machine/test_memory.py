@@ -28,7 +28,6 @@ def allocated(decoder: Decoder) -> int:
     return sum(tensor.numel() * tensor.element_size() for tensor in tensors)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "dtype"), [("llama", "float32"), ("gpt2", "bfloat16")])
 def test_the_caches_take_the_predicted_memory(kind: str, dtype: str) -> None:
     decoder = Decoder(tiny_pair(kind, dtype), PROMPTS[0], PARAMS, TREE)

@@ -66,7 +66,6 @@ def test_other_code_is_not_found() -> None:
     )
 
 
-@pytest.mark.slow
 def test_only_their_own_folder_distinguishes_verifiers() -> None:
     lines = {path: lines_that_distinguish(path.read_text(encoding="utf-8")) for path in SOURCES}
     assert len(lines) > 100

@@ -161,7 +161,6 @@ def steps(
     return list(run(decoder))
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("on_device")
 def test_the_trace_of_a_step_agrees_with_the_models() -> None:
     """A node's q is the draft's probability of its token, recomputed here from the text up to its

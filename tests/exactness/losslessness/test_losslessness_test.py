@@ -66,7 +66,6 @@ def test_the_test_that_the_page_opens_with_would_find_three_bugs() -> None:
     assert min(powers["draft-noise"], powers["walk-u"], powers["last-token"]) >= 0.999
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("verifier", ["sequoia", "traversal"])
 def test_the_correct_decoder_passes_on_a_pair_if_two_tokens_are_counted(verifier: str) -> None:
     """Traversal is tested too, because it judges whole paths. So the distributions after the first
@@ -76,7 +75,6 @@ def test_the_correct_decoder_passes_on_a_pair_if_two_tokens_are_counted(verifier
     assert found.fit.freedom >= 3
 
 
-@pytest.mark.slow
 def test_a_bug_is_found_with_a_pair_and_leaves_no_trace_in_the_pair() -> None:
     """No cache of the pair changes, and the correct decoder draws the same afterwards."""
     pair = made()

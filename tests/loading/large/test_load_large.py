@@ -121,7 +121,6 @@ def test_a_placed_target_does_not_copy_keys_for_each_query_head(
 # -- spread ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 def test_a_target_spread_over_cpu_and_disk_decodes_the_same_cpu(
     folders: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -235,7 +234,6 @@ def test_what_fits_no_single_gpu_is_spread(
 # -- offload ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("resident", [1, LAYERS])
 def test_an_offloaded_target_decodes_the_same_cpu(resident: int, folders: dict[str, str]) -> None:
     whole = load(folders)
@@ -252,7 +250,6 @@ def test_an_offloaded_target_decodes_the_same_cpu(resident: int, folders: dict[s
     assert found[0] == found[1]
 
 
-@pytest.mark.slow
 def test_a_run_that_is_stopped_leaves_an_offloaded_target_usable_cpu(llama: dict[str, str]) -> None:
     pair = load(llama, offload=0)
     expected = texts(pair)

@@ -99,7 +99,6 @@ def test_a_chat_is_decoded_losslessly(pair: Pair) -> None:
     assert sum(steps, ()) != sum((step.emitted for step in plain(pair, "hello", params)), ())
 
 
-@pytest.mark.slow
 def test_chats_share_the_machine_profile_but_not_the_acceptance(pair: Pair) -> None:
     distribution = (0.0, 1.0, "sequoia")
     text = Acceptance((0.8,))
@@ -137,7 +136,6 @@ def test_a_template_that_fails_says_why(name: str) -> None:
     assert len(found["error"]) <= 200
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ENDLESS)
 def test_a_template_that_never_ends_is_stopped(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chat, "_RENDER_SECONDS", 1.0)
@@ -145,7 +143,6 @@ def test_a_template_that_never_ends_is_stopped(name: str, monkeypatch: pytest.Mo
         ChatTemplate(ENDLESS[name], {})("hello")
 
 
-@pytest.mark.slow
 def test_a_process_that_does_not_start_is_not_blamed_on_the_template(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -157,7 +154,6 @@ def test_a_process_that_does_not_start_is_not_blamed_on_the_template(
     assert template("hello") == "hello"
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(
     not Path("/proc/self/statm").exists(), reason="memory of a process is limited on Linux only"
 )
@@ -170,7 +166,6 @@ def test_a_template_that_takes_unlimited_memory_fails(
         ChatTemplate(HUGE[name], {})("hello")
 
 
-@pytest.mark.slow
 def test_after_a_template_was_stopped_the_next_prompt_is_rendered(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -187,7 +182,6 @@ def test_after_a_template_was_stopped_the_next_prompt_is_rendered(
     assert template("go on") == "go on"
 
 
-@pytest.mark.slow
 def test_after_the_process_ended_a_new_process_renders_the_next_prompt() -> None:
     template = ChatTemplate("{{ messages[0].content }}", {})
     assert template("one") == "one"

@@ -48,7 +48,6 @@ def test_batches_add_up_to_the_recorded_run(make: Callable[..., DecodeJob]) -> N
     assert sum(len(step["emitted"]) for step in run["steps"]) == 60
 
 
-@pytest.mark.slow
 def test_a_resumed_run_continues_without_a_gap(make: Callable[..., DecodeJob]) -> None:
     live = make(tokens=30)
     texts = []
@@ -60,7 +59,6 @@ def test_a_resumed_run_continues_without_a_gap(make: Callable[..., DecodeJob]) -
     assert sum(len(step["emitted"]) for step in run["steps"]) == 30
 
 
-@pytest.mark.slow
 def test_many_fast_steps_share_few_messages(make: Callable[..., DecodeJob]) -> None:
     """Guards against one message per step. Tiny models make hundreds of steps a second, more than
     a browser can paint."""

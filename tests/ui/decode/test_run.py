@@ -170,7 +170,6 @@ def test_a_baseline_that_ends_inside_a_character_shows_the_incomplete_character(
     assert found.texts == ("", "", "\ufffd")
 
 
-@pytest.mark.slow
 def test_stepping_gives_one_step_each_and_the_same_tokens(make: Callable[..., DecodeJob]) -> None:
     """Guards against a pause that loses the state of the caches or of the random draws."""
     straight = make(tokens=20)
@@ -240,7 +239,6 @@ def test_plain_decoding_that_was_stopped_early_says_so(
     assert (plain["finish"], plain["limit"]) == ("time", 3.0)
 
 
-@pytest.mark.slow
 def test_the_interval_of_the_speed_up_depends_on_both_runs(
     make: Callable[..., DecodeJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -526,7 +524,6 @@ FIELDS: dict[str, tuple[Any, ...]] = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", SHAPES)
 @pytest.mark.parametrize("verifier", VERIFIERS)
 def test_every_shape_runs_with_every_verifier(
@@ -557,7 +554,6 @@ def test_every_shape_runs_with_every_verifier(
     )
 
 
-@pytest.mark.slow
 def test_greedy_output_does_not_depend_on_the_tree(make: Callable[..., DecodeJob]) -> None:
     texts = []
     for tree_request in (TreeRequest("plain"), TreeRequest("kary", (2, 4))):

@@ -115,7 +115,6 @@ def test_a_closed_page_frees_the_engine(view: LiveView, model_host: ModelHost, s
     assert len(model_host.queue) == 0
 
 
-@pytest.mark.slow
 def test_run_after_stop_continues(view: LiveView, slow: None) -> None:
     form = filled(view, max_new_tokens=400, tree="plain")
     running = Reading(view.run(form, request()))
@@ -199,7 +198,6 @@ def test_loading_models_does_not_reset_the_buttons_of_a_run(view: LiveView, slow
     assert view.renew(request())[view.form.stop]["interactive"] is False
 
 
-@pytest.mark.slow
 def test_a_run_that_is_being_stopped_is_not_discarded(view: LiveView, slow: None) -> None:
     """Afterwards, the Step button continues the run."""
     form = filled(view, max_new_tokens=400, tree="plain")
@@ -337,7 +335,6 @@ def test_only_a_change_of_a_runs_fields_turns_resume_into_run(model_host: ModelH
     assert set(changed.targets) == {(field, "change") for field in fields}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("shown", ["example", "open"])
 def test_another_run_on_screen_ends_the_paused_one(
     view: LiveView, tmp_path: Path, shown: str
@@ -386,7 +383,6 @@ def test_missed_steps_are_given(view: LiveView) -> None:
         assert answer.get("steps", []) == []
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", [*controls.SHAPES, None, 3, "nothing", []])
 def test_fields_of_any_shape(model_host: ModelHost, kind: Any) -> None:
     """Each shape shows the fields that it needs. An unknown shape shows none."""

@@ -88,7 +88,6 @@ def test_it_opens_with_this_machine_as_measured(tab: HardwareTab, pair: Pair) ->
     assert shown["run"] is None
 
 
-@pytest.mark.slow
 def test_switching_the_profile_changes_the_tree_at_once(tab: HardwareTab) -> None:
     paper = view(
         tab, tab.look(asked(tab, profile="a100-llama2-7b-jf68m", rates="paper"), request())
@@ -145,7 +144,6 @@ def test_without_a_size_the_planners_own_bound_holds(
     assert ("above 128" in shown["why"]) == (most > 128)
 
 
-@pytest.mark.slow
 def test_junk_in_the_menus_and_the_store_is_ignored(tab: HardwareTab) -> None:
     for name in ("profile", "against", "rates", "store"):
         for junk in (math.nan, "\x00\ud800", [[]]):
@@ -318,7 +316,6 @@ def trusting(monkeypatch: pytest.MonkeyPatch) -> None:
 # -- measuring -------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 def test_a_measurement_becomes_this_machines_profile(
     tab: HardwareTab, pair: Pair, monkeypatch: pytest.MonkeyPatch, trusting: None
 ) -> None:

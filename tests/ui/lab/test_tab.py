@@ -77,7 +77,6 @@ def test_the_lab_opens_with_recorded_acceptance_and_this_machines_times(
         )
 
 
-@pytest.mark.slow
 def test_the_lab_gets_its_times_once_the_models_are_loaded(
     made: Callable[..., LabTab], pair: Any
 ) -> None:
@@ -103,7 +102,6 @@ def test_the_lab_gets_its_times_once_the_models_are_loaded(
     assert second["loading"] is False
 
 
-@pytest.mark.slow
 def test_saved_profiles_are_listed_before_the_shipped_ones(
     made: Callable[..., LabTab],
 ) -> None:
@@ -129,7 +127,6 @@ def test_saved_profiles_are_listed_before_the_shipped_ones(
         assert found["clock"] == ""
 
 
-@pytest.mark.slow
 def test_measured_rates_match_the_counts(made: Callable[..., LabTab]) -> None:
     *before, last = counted(made())
     result = last["result"]
@@ -142,7 +139,6 @@ def test_measured_rates_match_the_counts(made: Callable[..., LabTab]) -> None:
     assert "T = 0.6" in result["words"]
 
 
-@pytest.mark.slow
 def test_acceptance_is_measured_at_the_requested_temperature(made: Callable[..., LabTab]) -> None:
     """Guards against a count that ignores the requested temperature: then the counts at 0 and 1.5
     would be equal. The runs are seeded, so the result does not depend on chance."""
@@ -158,7 +154,6 @@ def test_the_reason_why_no_measurement_runs_is_sent_unchanged(made: Callable[...
     assert json.loads(updates[tab.board])["count"] == {"interrupted": "Not started: try again."}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("way", "unit", "depths"),
     [
@@ -179,7 +174,6 @@ def test_every_way_of_measuring_returns_counts_and_a_table(
     assert all(low <= accepted / visits <= high for visits, accepted, low, high in root.values())
 
 
-@pytest.mark.slow
 def test_a_typed_text_is_what_is_measured(made: Callable[..., LabTab], pair: Any) -> None:
     """Guards against measuring a preset text instead. The number of positions shows which text was
     measured."""
@@ -189,7 +183,6 @@ def test_a_typed_text_is_what_is_measured(made: Callable[..., LabTab], pair: Any
     assert "typed text" in result["words"]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("data", "words"),
     [
@@ -211,7 +204,6 @@ def test_a_bad_measurement_is_refused_with_value_and_bound(
     assert words in last["error"]
 
 
-@pytest.mark.slow
 def test_a_stopped_measurement_has_no_result_and_the_next_one_runs(
     made: Callable[..., LabTab], pair: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -276,7 +268,6 @@ def test_a_measurement_ends_at_its_time_limit(model_host: ModelHost) -> None:
     wait(lambda: not task.busy, 5)
 
 
-@pytest.mark.slow
 def test_a_tree_in_the_form_makes_a_request_for_the_same_tree(
     made: Callable[..., LabTab],
 ) -> None:
@@ -306,7 +297,6 @@ def test_a_tree_in_the_form_makes_a_request_for_the_same_tree(
     ) == ChosenTree(tree, "given node by node")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "data",
     [

@@ -87,7 +87,6 @@ def test_every_message_about_a_broken_decoder_names_the_bug(
     assert tests[-1]["verdict"].startswith("The output does not follow the target’s")
 
 
-@pytest.mark.slow
 def test_a_broken_decoder_leaves_nothing_behind(
     made: Callable[..., LosslessTab], model_host: ModelHost, view: LiveView
 ) -> None:

@@ -41,7 +41,6 @@ def loaded(model_host: ModelHost, target: Path, draft: Path) -> Report:
     return list(task.reports())[-1]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", CHOSEN)
 def test_the_page_says_why_and_keeps_its_models(
     name: str,

@@ -312,7 +312,6 @@ def test_a_pair_that_the_table_calls_too_large_is_refused_before_anything_is_fet
     assert "(needs a GPU with " in said
 
 
-@pytest.mark.slow
 def test_visitors_of_a_public_page_load_nothing(
     model_host: ModelHost, folders: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -351,7 +350,6 @@ def test_a_copy_of_the_target_may_be_the_draft() -> None:
 # -- loading ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 def test_a_pair_is_loaded_with_its_checks_shown_and_used_from_then_on(
     tab: ModelsTab, model_host: ModelHost, make: Maker, folders: tuple[str, str]
 ) -> None:
@@ -373,8 +371,6 @@ def test_a_pair_is_loaded_with_its_checks_shown_and_used_from_then_on(
     assert (run.recording.meta["target"].split(",")[0], run.recording.meta["chat"]) == ("big", True)
 
 
-@pytest.mark.slow
-@pytest.mark.slow
 def test_a_copy_is_loaded_with_its_prediction_shown(
     tab: ModelsTab, folders: tuple[str, str]
 ) -> None:
@@ -387,7 +383,6 @@ def test_a_copy_is_loaded_with_its_prediction_shown(
     assert "a copy of the target in int8 is predicted to be" in dict(shown["notes"])["The draft"]
 
 
-@pytest.mark.slow
 def test_after_a_mismatched_pair_the_current_one_stays_loaded(
     tab: ModelsTab, model_host: ModelHost, pair: Pair, tmp_path: Path, folders: tuple[str, str]
 ) -> None:
@@ -455,7 +450,6 @@ def test_an_unexpected_error_is_logged_and_shown_without_its_text(
     assert "index" not in str(last.error)
 
 
-@pytest.mark.slow
 def test_a_reload_cannot_be_stopped_by_the_job_that_first_loaded_the_pair(
     model_host: ModelHost, folders: tuple[str, str]
 ) -> None:
@@ -475,7 +469,6 @@ def test_a_reload_cannot_be_stopped_by_the_job_that_first_loaded_the_pair(
 # -- chats -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 def test_the_chat_boxes_are_shown_for_models_with_a_chat_template(
     model_host: ModelHost, folders: tuple[str, str]
 ) -> None:
@@ -501,7 +494,6 @@ def test_the_chat_boxes_are_shown_for_models_with_a_chat_template(
 # -- the other views -------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 def test_nothing_of_the_previous_models_is_shown_for_the_new_ones(
     model_host: ModelHost, folders: tuple[str, str], make: Maker, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -95,7 +95,6 @@ def results_of(messages: list[dict[str, Any]]) -> list[Any]:
     return [message["results"] for message in messages if message.get("results")][-1]
 
 
-@pytest.mark.slow
 def test_a_saved_race_with_a_long_description_of_its_tree_opens_again(
     make: Callable[..., RaceJob],
 ) -> None:
@@ -135,7 +134,6 @@ def test_a_race_streams_and_ends(make: Callable[..., RaceJob]) -> None:
     )
 
 
-@pytest.mark.slow
 def test_no_message_leaves_a_gap_and_every_tree_is_sent_before_its_step(
     make: Callable[..., RaceJob],
 ) -> None:
@@ -198,7 +196,6 @@ def test_a_finished_race_has_a_verdict(make: Callable[..., RaceJob]) -> None:
         assert before is after is None or after["ratio"] == pytest.approx(before["ratio"], rel=1e-3)
 
 
-@pytest.mark.slow
 def test_a_lane_has_the_same_speedup_in_the_race_and_in_decode(
     make: Callable[..., RaceJob],
 ) -> None:
@@ -307,7 +304,6 @@ def test_greedy_lanes_are_compared_with_the_plain_lane(make: Callable[..., RaceJ
         assert result["what_to_try"]["costs"] == result["time_breakdown"]
 
 
-@pytest.mark.slow
 def test_a_lane_without_a_draft_model_races_and_is_lossless(make: Callable[..., RaceJob]) -> None:
     race = make(lanes=[PLAIN, ("lookup", "", "sequoia")], prompt="a b c d a b c d a b c")
     messages = raced(race)
@@ -380,7 +376,6 @@ def test_without_a_plain_lane_plain_decoding_is_run_afterwards(
     assert [result.keys() for result in results] == [{"lossless"}] * 2
 
 
-@pytest.mark.slow
 def test_the_distribution_is_checked_if_requested(
     make: Callable[..., RaceJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -404,7 +399,6 @@ def test_the_distribution_is_checked_if_requested(
     assert [result and result["lossless"]["kind"] for result in unchecked] == [None, "none", "none"]
 
 
-@pytest.mark.slow
 def test_the_context_of_first_tokens_begins_with_a_whole_character(
     make: Callable[..., RaceJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -425,7 +419,6 @@ def p_value(square: float, freedom: int) -> float:
     )
 
 
-@pytest.mark.slow
 def test_lanes_draw_in_turns_and_every_round_is_sent(
     make: Callable[..., RaceJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -482,7 +475,6 @@ def test_all_lanes_are_checked_at_one_position_of_the_plain_lanes_text(
     assert counts[0]["looked"] == 4
 
 
-@pytest.mark.slow
 def test_equal_lanes_do_not_share_their_draws(
     make: Callable[..., RaceJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -496,7 +488,6 @@ def test_equal_lanes_do_not_share_their_draws(
     assert one != other
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("distribution", "looked"), [([0.999, 0.001], 12), ([1 / 4096] * 4096, 1)])
 def test_a_distribution_that_tells_nothing_is_reported_and_not_sampled(
     make: Callable[..., RaceJob],
@@ -515,7 +506,6 @@ def test_a_distribution_that_tells_nothing_is_reported_and_not_sampled(
     assert (lossless["count"]["draws"], lossless["count"]["looked"]) == (0, looked)
 
 
-@pytest.mark.slow
 def test_every_draw_of_the_check_has_its_own_tree_choice(
     make: Callable[..., RaceJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -536,7 +526,6 @@ def test_every_draw_of_the_check_has_its_own_tree_choice(
     assert len({id(tree_choice) for tree_choice in made}) == 4
 
 
-@pytest.mark.slow
 def test_checks_and_steps_share_the_time_limit(
     make: Callable[..., RaceJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -556,7 +545,6 @@ def test_checks_and_steps_share_the_time_limit(
     assert not results[1]["lossless"].get("count", {}).get("going")
 
 
-@pytest.mark.slow
 def test_a_check_without_time_draws_nothing_and_says_so(
     make: Callable[..., RaceJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -570,7 +558,6 @@ def test_a_check_without_time_draws_nothing_and_says_so(
     assert (lossless["why"], lossless["count"]["limit"]) == ("time_limit", 0)
 
 
-@pytest.mark.slow
 def test_stop_ends_the_check_of_the_distribution(
     make: Callable[..., RaceJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -153,7 +153,6 @@ def test_only_one_of_two_simultaneous_requests_continues_a_race(
     wait(lambda: not tab.sessions.in_line)
 
 
-@pytest.mark.slow
 def test_a_race_has_one_output_and_waits_in_the_common_queue(model_host: ModelHost) -> None:
     """Guards against more than one output: each costs milliseconds at every message. Also guards
     against a race that runs at the same time as another run."""
@@ -584,7 +583,6 @@ def test_a_saved_race_is_opened_and_a_spoiled_one_changes_nothing(
     assert popups == []
 
 
-@pytest.mark.slow
 def test_a_race_recorded_by_command_is_labelled_recorded(
     tab: RaceTab, model_host: ModelHost
 ) -> None:
@@ -652,7 +650,6 @@ def test_a_lane_in_decode_is_no_example(model_host: ModelHost) -> None:
     assert shown.keys() <= set(opened.outputs)
 
 
-@pytest.mark.slow
 def test_a_measured_lane_is_restored_after_a_reload_and_its_file_is_labelled_recorded(
     tab: RaceTab,
 ) -> None:

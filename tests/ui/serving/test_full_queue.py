@@ -53,7 +53,6 @@ def reply(client: Client, name: str, **fields: Any) -> str:
     return "".join(json.dumps(event) for event in client.events())
 
 
-@pytest.mark.slow
 def test_pages_open_while_the_queue_is_full(busy: gr.Blocks) -> None:
     clients = [Client(busy.local_url) for _ in range(2 * LIMITS.waiting + 2)]
     first = clients[: LIMITS.waiting - 1]

@@ -51,7 +51,6 @@ def failing(problem: Exception) -> Callable[[], Pair]:
     return load
 
 
-@pytest.mark.slow
 def test_another_pair_is_served_with_its_own_profile_and_acceptance(
     model_host: ModelHost, pair: Pair, other: Pair
 ) -> None:
@@ -91,7 +90,6 @@ def test_if_loading_fails_paused_runs_stay(
     assert live.holding
 
 
-@pytest.mark.slow
 def test_without_memory_for_both_the_current_pair_is_freed_first(pair: Pair, other: Pair) -> None:
     model_host = opened(lambda: pair)
     did: list[str] = []
@@ -107,7 +105,6 @@ def test_without_memory_for_both_the_current_pair_is_freed_first(pair: Pair, oth
     assert did == ["load", "unload", "load"]
 
 
-@pytest.mark.slow
 def test_the_previous_pair_is_reloaded_after_a_failure(pair: Pair) -> None:
     loads: list[str] = []
 
@@ -123,7 +120,6 @@ def test_the_previous_pair_is_reloaded_after_a_failure(pair: Pair) -> None:
     assert model_host.status.stage == "ready"
 
 
-@pytest.mark.slow
 def test_if_the_new_and_the_previous_pair_both_fail_the_error_says_so_and_a_third_can_be_loaded(
     pair: Pair, other: Pair
 ) -> None:
@@ -144,7 +140,6 @@ def test_if_the_new_and_the_previous_pair_both_fail_the_error_says_so_and_a_thir
     assert model_host.change(lambda: other, never, ignore) is model_host.pair(never) is other
 
 
-@pytest.mark.slow
 def test_if_the_first_pair_fails_to_load_another_can_be_loaded(other: Pair) -> None:
     model_host = opened(failing(BadModel("no such folder")))
     assert model_host.status.stage == "failed"
@@ -162,7 +157,6 @@ def opened(load: Callable[[], Pair]) -> ModelHost:
 # -- in turn ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 def test_loading_waits_for_a_running_decode_and_later_runs_get_the_new_pair(
     model_host: ModelHost, other: Pair
 ) -> None:
@@ -217,7 +211,6 @@ def test_a_visitor_who_waits_to_load_can_leave(
 # -- the previous pair is freed --------------------------------------------------------------------
 
 
-@pytest.mark.slow
 def test_a_paused_run_of_the_previous_pair_cannot_continue(
     model_host: ModelHost, other: Pair, make: Callable[..., DecodeJob]
 ) -> None:
@@ -232,7 +225,6 @@ def test_a_paused_run_of_the_previous_pair_cannot_continue(
     assert not live.holding
 
 
-@pytest.mark.slow
 def test_a_resumed_run_that_waits_does_not_keep_the_previous_models(
     model_host: ModelHost, other: Pair, make: Callable[..., DecodeJob]
 ) -> None:
@@ -254,7 +246,6 @@ def test_a_resumed_run_that_waits_does_not_keep_the_previous_models(
     assert "models were loaded after this run paused" in last["error"]
 
 
-@pytest.mark.slow
 def test_the_previous_models_are_freed(other: Pair) -> None:
     """Guards against recordings or paused runs that keep gigabytes of weights in memory."""
     model = fakes.tiny_model()

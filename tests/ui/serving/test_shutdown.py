@@ -20,7 +20,6 @@ import pytest
 from http_client import Client
 from running_app import ROOT, App, free_port
 
-pytestmark = pytest.mark.slow
 STOPPED = "The server was stopped."
 
 
