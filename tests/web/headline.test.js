@@ -49,6 +49,7 @@ function headline(texts, meta) {
 
 const ALONE = "than the large model alone";
 const SAME = ALONE + ", and the same text in the end";
+
 const plain = (text, same = text.length, finish = "length") => ({
   plain: { seconds: text.map(() => 0.03), text, same, finish, limit: 3 },
 });
@@ -64,11 +65,20 @@ test("at temperature 0, 'the same text' is claimed as far as the texts were comp
 
 test("the time per token is that of the steps; the verdict's stands beside it where it differs", () => {
   const price = (seconds) =>
-    headline(["a", "b"], { speedup: { ...VERDICT, seconds } }).price.textContent;
+    headline(["a", "b"], { speedup: { ...VERDICT, seconds, ratio: seconds[1] / seconds[0] } }).price
+      .textContent;
   const mean = "A step averages 1.0 tokens in 10.0 ms: 10.0 ms per token.";
   assert.equal(price([0.01, 0.02]), `${mean} The large model alone: 20.0 ms per token.`);
   const both = "Over the text that both decoded: 7.00 ms per token, the large model alone 20.0 ms.";
   assert.equal(price([0.007, 0.02]), `${mean} ${both}`);
+});
+
+test("it says why the ratio of the times shown is not the speed-up", () => {
+  const shown = (speedup) =>
+    headline(["a"], { speedup: { ...VERDICT, ...speedup } }).price.textContent;
+  assert.match(shown({ runs: 6 }), /of the first run/);
+  assert.match(shown({ ratio: 2.3 }), /speed-up is for the expected/);
+  assert.doesNotMatch(shown({}), /first run|expected/);
 });
 
 test("where and why plain decoding was stopped early is said", () => {

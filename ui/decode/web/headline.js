@@ -156,7 +156,18 @@ function price(store) {
     ? `${mean}: ${ms(own)} per token. The large model alone: ${ms(plain)} per token.`
     : `${mean}: ${ms(each)} per token. Over the text that both decoded: ${ms(own)} per token, ` +
       `the large model alone ${ms(plain)}.`;
-  return [words, earlyEnd(store.meta, made)].filter(Boolean).join(" ");
+  return [words, otherRatio(store.meta.speedup), earlyEnd(store.meta, made)]
+    .filter(Boolean)
+    .join(" ");
+}
+
+// Why the ratio of the two times is not the speed-up, if it is not: the speed-up is of several
+// runs, or in a lane of a race, of expected tokens per step.
+/** @type {(speedup: NonNullable<Meta["speedup"]>) => string} */
+function otherRatio({ ratio, seconds: [own, plain], runs }) {
+  if (runs > 1) return "These figures are of the first run.";
+  const isSame = Math.abs(plain / own - ratio) < 0.02 * ratio;
+  return isSame ? "" : "These tokens are counted; the speed-up is for the expected number.";
 }
 
 /** @type {(meta: Meta) => string} */
