@@ -78,11 +78,13 @@ def test_a_visit_to_the_tab(visit: Callable[..., Page]) -> None:
         "document.querySelector('#ls-p :is(input, textarea)').value === '0.2, 0.8'"
     )
     assert "Why it hides elsewhere" in text(page, "[data-part=bug]")
+    assert page.locator("#ls-view [data-part=earlier]").is_visible()
     assert page.locator("#ls-p.is-wrong").count() == 0
     page.fill("#ls-samples input", "3000")
     run(page, "differs")
     assert text(page, "[data-part=decoder]").startswith("broken on purpose")
     assert "below 0.000001" in text(page, ".ls-tiles")
+    assert page.locator("#ls-view [data-part=earlier]").is_hidden()
     with page.expect_download() as saved:
         page.click("#ls-view [data-part=csv]")
     assert saved.value.suggested_filename == "lossless-broken-on-purpose-last-token.csv"

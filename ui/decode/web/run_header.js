@@ -132,7 +132,9 @@ export class RunHeader {
     const { times, range } = speedupWords(speedup);
     const source = speedup.label === meta.label ? "" : speedup.label; // the badge shows the label
     const unit = [times.slice(-1), source].filter(Boolean).join(" ");
-    this.put("speedup", times.slice(0, -1), unit, known(speedup.low) ? "95% CI " + range : range);
+    const runs = speedup.runs > 1 ? `${count(speedup.runs, "run")}, ` : "";
+    const note = runs + (known(speedup.low) ? "95% CI " : "") + range;
+    this.put("speedup", times.slice(0, -1), unit, note);
     attr(tile, "title", comparedWith(meta));
     attr(tile, "data-verdict", speedup.code);
     text(name, SPEED[speedup.code]);

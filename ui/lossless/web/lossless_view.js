@@ -84,7 +84,10 @@ class LosslessView {
     this.progress(share);
     const told = notice || (typeof share === "number" && !test ? words : "");
     this.say(error || told || "", Boolean(error));
-    if (bug !== undefined) this.bug.show(bug);
+    if (bug !== undefined) {
+      this.bug.show(bug);
+      show(this.verdict.earlier, !test);
+    }
     if (test) this.showTest(test);
     this.root.dataset.going = String(typeof share === "number");
   }
@@ -193,6 +196,8 @@ export class VerdictPanel {
     const badge = { class: "sq-badge", "data-label": "measured", text: "measured" };
     el("span", badge, this.panel.tools);
     this.decoder = el("span", { class: "ls-decoder", "data-part": "decoder" }, this.panel.titleBox);
+    const earlier = "An earlier test: the form has changed since.";
+    this.earlier = el("p", { text: earlier, "data-part": "earlier", hidden: "" }, this.panel.body);
     this.words = el("p", { class: "ls-words", role: "status" }, this.panel.body);
     const tiles = el("div", { class: "ls-tiles" }, this.panel.body);
     const made = TILES.map(([key, label, term]) => {
