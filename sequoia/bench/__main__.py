@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import torch
@@ -24,6 +25,7 @@ import torch
 from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.assets_folder import ASSETS
+from sequoia.bench.bandwidth import bytes_read, read_speed
 from sequoia.bench.command import (
     add_pair_options,
     option_parser,
@@ -44,6 +46,7 @@ from sequoia.bench.decoders import (
 from sequoia.bench.model_tables import print_copies, print_passes
 from sequoia.bench.model_types import try_types
 from sequoia.bench.outside_models import print_outside
+from sequoia.bench.outsiders import PACKAGES, outsiders, require_packages
 from sequoia.bench.stages import run_stages
 from sequoia.bench.table import Row, print_table, rated, timed
 from sequoia.loading.load import load_pair
@@ -93,18 +96,22 @@ def benchmark(options: Namespace) -> dict[str, Any]:
         return {"passes": {one.name: print_passes(one) for one in models}}
     if options.copies:
         return {"copies": _copied(options, pair, named)}
+    if options.outsiders:
+        require_packages()
     others = other_dtypes(named, options.device, pair) if options.offload is False else {}
     _introduce(options, pair, others)
+    floor_ms = 1000 * bytes_read(pair.target) / read_speed(pair.target.device)
     if options.offload is False:
-        _whole(blocks, pair, others)
+        _whole(blocks, pair, others, floor_ms)
     else:
-        _offloaded(blocks, pair)
+        _offloaded(blocks, pair, floor_ms)
     return {
         "date": datetime.now().isoformat(timespec="seconds"),
         "device": describe(pair.target.device),
         "placement": pair.target.placement,
         "dtype": dtype_name(pair),
         "threads": torch.get_num_threads(),
+        "floor_ms": floor_ms,
         "versions": dict(versions()),
         "tokens": options.tokens,
         "blocks": [block.report() for block in blocks],
@@ -117,7 +124,9 @@ def _introduce(options: Namespace, pair: Pair, others: dict[str, Pair]) -> None:
         f"{pair.name} on {place_of(pair.target)}, {dtype_name(pair)}, {options.tokens} new tokens "
         f"per prompt, {options.rounds} interleaved rounds; measured: medians (lowest-highest).\n"
         "Speed-ups are medians of the ratios within each round. non-model: share of a step spent "
-        "outside both models; repeated: share of 8-grams seen earlier in the text."
+        "outside both models; repeated: share of 8-grams seen earlier in the text; of the floor: "
+        "the time in which this machine reads the target's weights once, as a share of that per "
+        "token."
     )
     if len(others) == 1:
         left_out = " and ".join(name for name in PLAIN_DTYPES if name not in others)
@@ -160,11 +169,12 @@ class Block:
         title = f"{self._kind}, T={self.params.temperature:g}"
         self.rows += timed([*contestants], self.prompts, self.params, self.options.rounds, title)
 
-    def print(self) -> None:
-        """Print the table of all rows."""
+    def print(self, floor_ms: float) -> None:
+        """Print the table of all rows. floor_ms: see `print_table`."""
         print_table(
             rated(self.rows),
             f"{self._kind} prompts ({len(self.prompts)}), temperature {self.params.temperature:g}",
+            floor_ms,
         )
 
     def report(self) -> dict[str, Any]:
@@ -177,18 +187,21 @@ class Block:
         }
 
 
-def _whole(blocks: Sequence[Block], pair: Pair, others: dict[str, Pair]) -> None:
-    """Time the engine's decoders and `generate()` of `transformers`."""
-    for block in blocks:
-        profile = block.measure(pair)
-        known = profile, fastest_plain(pair, others, profile), block.acceptance(pair)
-        block.time(
-            [
-                *ours(pair, others, *known, block.params.temperature),
-                *hugging_face(others, block.options.assistant_tokens),
-            ]
-        )
-        block.print()
+def _whole(blocks: Sequence[Block], pair: Pair, others: dict[str, Pair], floor_ms: float) -> None:
+    """Time the engine's decoders, `generate()` of `transformers`, and other engines if asked."""
+    with TemporaryDirectory() as folder:
+        foreign = [*outsiders(pair, Path(folder))] if blocks[0].options.outsiders else []
+        for block in blocks:
+            profile = block.measure(pair)
+            known = profile, fastest_plain(pair, others, profile), block.acceptance(pair)
+            block.time(
+                [
+                    *ours(pair, others, *known, block.params.temperature),
+                    *hugging_face(others, block.options.assistant_tokens),
+                    *foreign,
+                ]
+            )
+            block.print(floor_ms)
 
 
 def _copied(options: Namespace, pair: Pair, named: dict[str, Any]) -> list[dict[str, str]]:
@@ -203,7 +216,7 @@ def _copied(options: Namespace, pair: Pair, named: dict[str, Any]) -> list[dict[
     return print_copies(pair, load, kinds, options.temperature)
 
 
-def _offloaded(blocks: Sequence[Block], pair: Pair) -> None:
+def _offloaded(blocks: Sequence[Block], pair: Pair, floor_ms: float) -> None:
     """Time plain decoding and Sequoia with the engine's streaming, then plain decoding with
     `accelerate`. There may be memory for only one copy of the weights, so `accelerate` takes them
     over after all other rows are measured."""
@@ -221,7 +234,7 @@ def _offloaded(blocks: Sequence[Block], pair: Pair) -> None:
     baseline = accelerated(pair)
     for block in blocks:
         block.time([baseline])
-        block.print()
+        block.print(floor_ms)
 
 
 # -- the command line ------------------------------------------------------------------------------
@@ -294,6 +307,11 @@ def _options(argv: Sequence[str] | None) -> Namespace:
         type=_positive,
         default=[3, 5, 8],
         help="num_assistant_tokens to try",
+    )
+    parser.add_argument(
+        "--outsiders",
+        action="store_true",
+        help=f"time llama.cpp too, with the same weights (needs {', '.join(PACKAGES.values())})",
     )
     parser.add_argument("--seed", type=int, default=0, help="seed of the runs on the prompts")
     parser.add_argument(

@@ -154,10 +154,10 @@ def _stopping(
 
 
 def _plain(name: str, group: str, pair: Pair) -> Contestant:
-    return _always(name, group, _traced(lambda prompt, params: plain(pair, prompt, params)))
+    return always(name, group, _traced(lambda prompt, params: plain(pair, prompt, params)))
 
 
-def _always(name: str, group: str, decode: Decode) -> Contestant:
+def always(name: str, group: str, decode: Decode) -> Contestant:
     """A contestant with nothing to prepare before a prompt."""
     return Contestant(name, group, lambda: decode)
 
@@ -181,9 +181,9 @@ def _traced(start: Callable[[str, SamplingParams], Iterator[StepTrace]]) -> Deco
 def hugging_face(pairs: dict[str, Pair], assistant_tokens: Sequence[int]) -> Iterator[Contestant]:
     """`generate()` in each dtype: plain, and assisted with each number in `assistant_tokens`."""
     for name, pair in pairs.items():
-        yield _always(f"transformers generate(), {name}", "generate", _generate(pair, None))
+        yield always(f"transformers generate(), {name}", "generate", _generate(pair, None))
         for count in assistant_tokens if isinstance(pair.draft, TreeModel) else ():
-            yield _always(
+            yield always(
                 f"transformers assisted, {count} tokens, {name}", "assisted", _generate(pair, count)
             )
 

@@ -141,17 +141,22 @@ def _row(contestant: Contestant, rounds: Sequence[_Round]) -> Row:
 # -- as a table ------------------------------------------------------------------------------------
 
 
-def print_table(rows: Sequence[Row], title: str) -> None:
+def print_table(rows: Sequence[Row], title: str, floor_ms: float) -> None:
     """Print the table, and below it Sequoia's speed relative to plain decoding, and to each of
-    these that was timed: `generate()`, assisted `generate()`, and `accelerate`."""
+    these that was timed: `generate()`, assisted `generate()`, `accelerate` and llama.cpp.
+
+    floor_ms: milliseconds in which the target's weights can be read once."""
     print(title)
     print(
-        f"  {'decoder':<46}{'ms/token':>22}{'speed-up over plain':>24}{'predicted':>11}"
+        f"  {'decoder':<46}{'ms/token':>22}{'tokens/s':>10}{'of the floor':>14}"
+        f"{'speed-up over plain':>24}{'predicted':>11}"
         f"{'tokens/step':>13}{'non-model':>11}{'repeated 8-grams':>18}"
     )
     for row in rows:
         print(
-            f"  {row.name:<46}{_spread(row.ms_per_token, ''):>22}{_spread(row.ratio, 'x'):>24}"
+            f"  {row.name:<46}{_spread(row.ms_per_token, ''):>22}"
+            f"{1000 / statistics.median(row.ms_per_token):>10.0f}"
+            f"{floor_ms / statistics.median(row.ms_per_token):>14.0%}{_spread(row.ratio, 'x'):>24}"
             f"{_or_blank(row.predicted, '.2f', 'x'):>11}{_or_blank(row.tokens_per_step, '.2f'):>13}"
             f"{_or_blank(row.overhead_share, '.1%'):>11}{row.repetition:>18.0%}"
         )
@@ -163,7 +168,7 @@ def _print_summary(rows: Sequence[Row]) -> None:
     if own is None:
         return
     groups = {row.group for row in rows}
-    for group in ("generate", "assisted", "accelerate"):
+    for group in ("generate", "assisted", "accelerate", "llama.cpp"):
         if group in groups:
             best = _fastest(rows, group)
             print(
