@@ -1106,8 +1106,8 @@ REASONS = [  # temperature, trials, path, node, part of the expected text
         [YES],
         [0, 1, 3],
         1,
-        "The target gives this token p = 50%, the draft q = 60%. The random number u = 0.41 is "
-        "below p/q = 0.83, so the token is accepted.",
+        "The target gives this token p = 50%, the draft q = 60%. The draw u = 0.41 is below "
+        "p/q = 0.83, so “·a” is accepted.",
     ),
     (
         1,
@@ -1115,10 +1115,9 @@ REASONS = [  # temperature, trials, path, node, part of the expected text
         [0],
         1,
         (
-            "The target gives this token p = 0.2%, the draft q = 31%. The random number u = 0.44 "
-            "is above p/q = 0.0065, so the token is rejected. What comes next depends on the "
-            "rest: the target’s probabilities minus the draft’s (never below 0), rescaled to sum "
-            "to 1."
+            "The target gives this token p = 0.2%, the draft q = 31%. The draw u = 0.44 is not "
+            "below p/q = 0.0065, so “·a” is rejected. What comes next depends on the rest: the "
+            "target’s probabilities minus the draft’s (never below 0), rescaled to sum to 1."
         ),
     ),
     (
@@ -1126,16 +1125,15 @@ REASONS = [  # temperature, trials, path, node, part of the expected text
         [[1, 0.6, 0.5, 0.9, True, None]],
         [0, 1],
         1,
-        "The target gives this token p = 60%, the draft q = 50%. Since p ≥ q, it is always "
-        "accepted.",
+        "The target gives this token p = 60%, the draft q = 50%. The large model finds “·a” at "
+        "least as likely",
     ),
     (
         1,
         [[1, 0.0, 0.5, 0.0, False, 1.0]],
         [0],
         1,
-        "The target gives this token p = 0%, the draft q = 50%. Since p = 0, it is always "
-        "rejected.",
+        "The target gives this token p = 0%, the draft q = 50%. For “·a”, p is 0, so it is rejected.",
     ),
     (
         1,
@@ -1143,24 +1141,30 @@ REASONS = [  # temperature, trials, path, node, part of the expected text
         [0],
         2,
         "A sibling was rejected before. In what is left of the target’s distribution (the "
-        "residual), this token has p = 0%; the draft now gives it q = 89%. Since p = 0, it is "
-        "always rejected.",
+        "residual), this token has p = 0%; the draft now gives it q = 89%. For “·b”, p is 0, "
+        "so it is rejected.",
     ),
     (
         0,
         [[1, 1.0, 0.6, 0.41, True, None]],
         [0, 1],
         1,
-        "This is the target’s most probable token",
+        "“·a” is what the large model writes",
     ),
     (
         0,
         [[1, 0.0, 0.6, 0.41, False, 1.0]],
         [0],
         1,
-        "At temperature 0 only the target’s most probable token",
+        "“·a” is not what the large model writes",
     ),
-    (1, [[1, 0.5, 0.6, None, True, None]], [0, 1], 1, "The target sampled this very token"),
+    (
+        1,
+        [[1, 0.5, 0.6, None, True, None]],
+        [0, 1],
+        1,
+        "“·a” is the token that the large model drew",
+    ),
     (1, [YES], [0, 1], 2, "Not tried: an earlier sibling, “·a”, was accepted."),
     (1, [YES], [0, 1], 4, "Out of reach: its parent “·b” was not tried"),
     (

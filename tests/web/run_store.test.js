@@ -60,7 +60,15 @@ test("slow motion that was chosen before a run stays on while the run plays", ()
 });
 
 test("the tile shows the run's verdict, whatever step is shown", () => {
-  const verdict = { code: "win", ratio: 1.6, low: 1.2, high: 2.1, runs: 1, label: "recorded", seconds: [0.02, 0.03] };
+  const verdict = {
+    code: "win",
+    ratio: 1.6,
+    low: 1.2,
+    high: 2.1,
+    runs: 1,
+    label: "recorded",
+    seconds: [0.02, 0.03],
+  };
   const tileOf = (own) => {
     const store = playing(new RunStore(), { speedup: { ...verdict, ...own } });
     const nodes = ["tile", "name", "value", "unit", "note"].map((one) => [one, new FakeNode()]);

@@ -2,7 +2,7 @@
 // and in real time.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { chainEnd, guess, result, trial } from "../../ui/shared/web/step_captions.js";
+import { chainEnd, guess, result, trialCaption as trial } from "../../ui/shared/web/step_words.js";
 import { StepTimeline, hasPhase, stepFrames } from "../../ui/shared/web/step_motion.js";
 import { viewStep } from "./a_step.js";
 import { topology } from "../../ui/shared/web/tree_layout.js";

@@ -244,7 +244,7 @@ export class StepStory {
     const time = sourced(ms(view.seconds), this.store.word);
     const made = `${format.count(emitted.length, "token")} emitted in ${time}.`;
     const ended = end ? ` The run ends here: ${finish(end)}.` : "";
-    return stepWords.step(view).replace(/\.$/, "; ") + made + ended;
+    return stepWords.stepLine(view).replace(/\.$/, "; ") + made + ended;
   }
 
   nodeOf(event) {

@@ -9,7 +9,7 @@ import { writeToken } from "./text_view.js";
 import { attr, button, el, setIcon, show, sized, text } from "../../shared/web/dom.js";
 import { count, readable } from "../../shared/web/format.js";
 import { isHypothetical, isSimulated, paintSimulated } from "../../shared/web/run_words.js";
-import { result } from "../../shared/web/step_captions.js";
+import { result } from "../../shared/web/step_words.js";
 import { speedupInWords } from "../../shared/web/verdict_words.js";
 
 /** @import { RunStore } from "./run_store.js" */

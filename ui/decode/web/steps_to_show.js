@@ -1,5 +1,5 @@
 /* Chooses steps of a run that are worth showing: the last full tree, and the best step. */
-import { chainEnd } from "../../shared/web/step_captions.js";
+import { chainEnd } from "../../shared/web/step_words.js";
 
 /** @import { RunStore } from "./run_store.js" */
 

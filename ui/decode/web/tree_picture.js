@@ -218,7 +218,7 @@ class Sheet {
 }
 
 const title = (view, word) =>
-  `Step ${view.index + 1}${word ? ` (${word})` : ""}: ${stepWords.step(view)}`;
+  `Step ${view.index + 1}${word ? ` (${word})` : ""}: ${stepWords.stepLine(view)}`;
 
 const PARTLY =
   "Only part of the tree is drawn. “▸12” means 12 hidden descendants; “… 3 more” means 3 hidden siblings.";

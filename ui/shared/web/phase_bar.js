@@ -4,7 +4,7 @@
 import { attr, button, el, show, text } from "./dom.js";
 import { ms } from "./format.js";
 import { rove } from "./roving_focus.js";
-import { result } from "./step_captions.js";
+import { result } from "./step_words.js";
 import { hasPhase } from "./step_motion.js";
 import { sourced } from "./run_words.js";
 

@@ -3,7 +3,7 @@
    nodes in one pass. Then the verifier walks through the tree and tries one child after another
    (the verifier Traversal: one path after another). The last picture shows the result. A picture is
    plain data; nothing here draws. */
-import * as captions from "./step_captions.js";
+import * as captions from "./step_words.js";
 
 /**
  * @import { StepView } from "./step_view.js"
@@ -105,7 +105,7 @@ function walk(step) {
       states: step.fromLeaves && trial.accepted ? step.state : drawnAs(step, stateOf),
       hasBonus: false,
       trial: i,
-      words: captions.trial(step, i),
+      words: captions.trialCaption(step, i),
       hold: captions.chainEnd(step) === i ? TURN : hold,
     };
   });

@@ -1,6 +1,7 @@
 /* Plain sentences about a step, about its nodes, and about a run that has ended or paused. */
 import { apart, count, ms, percent, short } from "./format.js";
 import { finished, sourced } from "./run_words.js";
+import { draftedOf } from "./step_view.js";
 
 /**
  * @import { StepView, Trial } from "./step_view.js"
@@ -17,6 +18,10 @@ export const states = {
   bonus: "bonus, from the target",
   correction: "correction, from the target",
 };
+
+const WHAT_IS_LEFT =
+  "What comes next depends on the rest: the target’s probabilities minus the draft’s (never below " +
+  "0), rescaled to sum to 1.";
 
 const token = (view, node) => "“" + view.label(node) + "”";
 
@@ -65,38 +70,13 @@ function odds(view, trial) {
   );
 }
 
-// If a step is verified from the leaves, a trial accepts or rejects the whole path to its node.
-function pathOdds(view, { p, u }, isTaken) {
-  const chance = `The whole path down to here is accepted with probability ${percent(p, 1)}.`;
-  if (p >= 1 || p === 0) return chance;
-  const [draw, bound] = apart(u, p);
-  const drawn = `${chance} The random number u = ${draw} is`;
-  if (isTaken) return `${drawn} below ${bound}, so the path is accepted.`;
-  return `${drawn} above ${bound}, so the path ends higher up, or another path is tried.`;
-}
-
-function accepted(view, trial) {
-  if (view.fromLeaves) return pathOdds(view, trial, true);
-  if (trial.u === null) return "The target sampled this very token, so it is accepted.";
-  if (view.greedy) return "This is the target’s most probable token, so it is accepted.";
-  const ratio = acceptanceRatio(trial);
-  if (ratio >= 1) return odds(view, trial) + " Since p ≥ q, it is always accepted.";
-  const [u, bound] = apart(trial.u, ratio);
-  return `${odds(view, trial)} The random number u = ${u} is below p/q = ${bound}, so the token is accepted.`;
-}
-
-function rejected(view, trial) {
-  if (view.fromLeaves) return pathOdds(view, trial, false);
-  if (trial.u === null) return "The target sampled another token, so this one is rejected.";
-  if (view.greedy)
-    return "At temperature 0 only the target’s most probable token is accepted, and this is not it.";
-  if (trial.p === 0) return odds(view, trial) + " Since p = 0, it is always rejected.";
-  const [u, bound] = apart(trial.u, acceptanceRatio(trial));
-  return (
-    `${odds(view, trial)} The random number u = ${u} is above p/q = ${bound}, so the token is ` +
-    "rejected. What comes next depends on the rest: the target’s probabilities minus the draft’s " +
-    "(never below 0), rescaled to sum to 1."
-  );
+// What the walk compared, and what follows from it.
+/** @type {(view: StepView, trial: Trial) => string} */
+function decided(view, trial) {
+  const said = decision(view, trial);
+  if (view.fromLeaves || view.greedy || trial.u === null) return said;
+  const rest = trial.accepted || trial.p === 0 ? "" : " " + WHAT_IS_LEFT;
+  return `${odds(view, trial)} ${said}${rest}`;
 }
 
 function untested(view, node) {
@@ -151,9 +131,8 @@ export function why(view, node) {
     case "root":
       return "The last token known before this step. The draft’s guesses continue from it.";
     case "accepted":
-      return trial ? accepted(view, trial) : "On the accepted path.";
     case "rejected":
-      return rejected(view, trial);
+      return trial ? decided(view, trial) : "On the accepted path.";
     case "untested":
       return untested(view, node);
     default:
@@ -166,7 +145,7 @@ export function why(view, node) {
  * @param {StepView} view
  * @returns {string}
  */
-export function step({ topo, trials, path, kind }) {
+export function stepLine({ topo, trials, path, kind }) {
   if (topo.n === 1) return "Nothing drafted; the target decoded one token.";
   const drafted = count(topo.n - 1, "token");
   const end =
@@ -188,4 +167,177 @@ export function summary({ tokens, steps, tokensPerStep, seconds }, end, word) {
   const made = `${count(tokens, "token")} in ${count(steps, "step")}`;
   const time = sourced(ms(seconds), word);
   return `${ended}${made}, ${short(tokensPerStep)} tokens per step, ${time} in total.`;
+}
+
+// By rank; the first child has rank 0.
+const ORDINALS = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh"];
+
+// The text of a token in quotes. A line break with indentation is described in words instead.
+function quoted(step, node) {
+  const label = step.label(node);
+  const spaces = /^⏎(·+)$/.exec(label)?.[1].length;
+  return spaces ? `a new line with ${count(spaces, "space")}` : `“${label}”`;
+}
+
+/**
+ * The caption once the draft has added a level.
+ * @param {StepView} step
+ * @param {number} level that was added; the first below the root is 1
+ * @returns {string}
+ */
+export function guess({ topo }, level) {
+  const { levels, depth, n } = topo;
+  const here = depth.filter((one) => one > 0 && one <= level).length;
+  if (level === levels - 1) {
+    if (levels === 2) return `The small model has guessed ${count(n - 1, "token")}.`;
+    if (n === levels) return `The small model has guessed ${n - 1} tokens, one after another.`;
+    return `The small model has guessed ${count(n - 1, "token")}, up to ${levels - 1} in a row.`;
+  }
+  if (level === 1) return "The small model guesses what may come next.";
+  return `The small model continues these guesses: ${count(here, "token")} so far.`;
+}
+
+/**
+ * The caption while the target checks all nodes.
+ * @param {StepView} step
+ * @returns {string}
+ */
+export function check({ topo }) {
+  if (topo.n === 1) return "The large model runs alone.";
+  if (topo.n === 2) return "The large model checks the guess.";
+  return `The large model checks all ${topo.n - 1} guesses in one pass.`;
+}
+
+/**
+ * Index of the trial at which a chain of first children would have ended, while the tree had
+ * another guess to try. -1 if there is no such trial. A step verified from the leaves never has
+ * one.
+ * @param {StepView} step
+ * @returns {number}
+ */
+export function chainEnd({ topo, trials, fromLeaves }) {
+  if (fromLeaves) return -1;
+  const at = trials.findIndex(({ accepted }) => !accepted);
+  if (at < 0 || at === trials.length - 1) return -1;
+  const isSibling = topo.parents[trials[at + 1].node] === topo.parents[trials[at].node];
+  return isSibling ? at : -1;
+}
+
+/**
+ * The caption once a trial is decided.
+ * @param {StepView} step
+ * @param {number} i index of the trial
+ * @returns {string}
+ */
+export function trialCaption(step, i) {
+  const one = step.trials[i];
+  return decision(step, one) + (one.accepted ? "" : " " + afterwards(step, i));
+}
+
+/**
+ * Why the token of a trial was accepted or rejected.
+ * @param {StepView} step
+ * @param {Trial} one
+ * @returns {string}
+ */
+export function decision(step, one) {
+  const words = one.accepted ? kept(step, one) : dropped(step, one);
+  return words[0].toUpperCase() + words.slice(1);
+}
+
+function kept(step, one) {
+  const word = quoted(step, one.node);
+  if (step.fromLeaves) return pathKept(step, one);
+  if (one.u === null) return `${word} is the token that the large model drew, so it is accepted.`;
+  if (step.greedy) return `${word} is what the large model writes, so it is accepted.`;
+  if (one.p >= one.q) return certainlyKept(step, one);
+  const [u, ratio] = apart(one.u, one.p / one.q);
+  return `The draw u = ${u} is below p/q = ${ratio}, so ${word} is accepted.`;
+}
+
+// After a sibling was rejected, p and q are residual probabilities.
+function certainlyKept(step, one) {
+  const { parents } = step.topo;
+  const word = quoted(step, one.node);
+  const isRejected = ({ node, accepted }) => !accepted && parents[node] === parents[one.node];
+  if (step.trials.some(isRejected))
+    return `In the residual after a rejection, p is at least q for ${word}, so it is accepted.`;
+  return `The large model finds ${word} at least as likely as the small one does, so it is accepted.`;
+}
+
+function dropped(step, one) {
+  const word = quoted(step, one.node);
+  if (step.fromLeaves) return pathDropped(step, one);
+  if (one.u === null) return `${word} is not the token that the large model drew.`;
+  if (step.greedy) return `${word} is not what the large model writes.`;
+  if (one.p === 0) return `For ${word}, p is 0, so it is rejected.`;
+  const [u, ratio] = apart(one.u, one.q > 0 ? one.p / one.q : 0);
+  return `The draw u = ${u} is not below p/q = ${ratio}, so ${word} is rejected.`;
+}
+
+// If a step is verified from the leaves, a trial decides about the whole path down to its node.
+function pathKept(step, one) {
+  const path = `the path down to ${quoted(step, one.node)}`;
+  if (step.greedy) return `${path} is what the large model writes, so it is accepted.`;
+  if (one.p >= 1) return `${path} is certain to be accepted.`;
+  const [u, chance] = apart(one.u, one.p);
+  return `${path} is accepted with probability ${chance}. The draw u = ${u} is below that, so the path is accepted.`;
+}
+
+function pathDropped(step, one) {
+  const path = `the path down to ${quoted(step, one.node)}`;
+  if (step.greedy) return `${path} is not what the large model writes.`;
+  if (one.p === 0) return `${path} is accepted with probability 0, so it is rejected.`;
+  const [u, chance] = apart(one.u, one.p);
+  return `${path} is accepted with probability ${chance}. The draw u = ${u} is not below that, so the path is rejected.`;
+}
+
+function afterwards(step, i) {
+  const { topo, trials } = step;
+  if (step.fromLeaves)
+    return i + 1 < trials.length ? "The next path is tried." : "No path is left.";
+  const next = trials[i + 1];
+  const hasNext = next && topo.parents[next.node] === topo.parents[trials[i].node];
+  if (!hasNext) return "There is no other guess to try in its place.";
+  if (chainEnd(step) !== i) return "The next guess is tried.";
+  const words = `A chain, with one guess per position, would end its step here with ${count(i + 1, "token")} in all.`;
+  return `${words} The tree has another guess to try.`;
+}
+
+/**
+ * The caption of the result.
+ * @param {StepView} step
+ * @returns {string}
+ */
+export function result(step) {
+  const { emitted } = step.step;
+  const stayed = draftedOf(step.step);
+  const total = count(emitted.length, "token") + " from one step.";
+  if (step.topo.n === 1) return `${total} There was no guess: the large model wrote its own token.`;
+  if (!stayed)
+    return `${total} No guess was accepted: the large model wrote its own token, as it would alone.`;
+  const own = emitted.length > stayed ? "; the large model added a token of its own." : ".";
+  const guesses = count(stayed, "guess was", "guesses were") + " accepted";
+  return [total, guesses + own, side(step), ending(step)].filter(Boolean).join(" ");
+}
+
+// A sentence about what the tree gained over a chain of first children; "" if nothing.
+function side(step) {
+  const at = chainEnd(step);
+  if (at < 0) return "";
+  const gained = step.step.emitted.length - (at + 1);
+  const child = step.trials.slice(at).find(({ accepted }) => accepted);
+  if (!child || gained < 1) return "";
+  const rank = step.topo.rank[child.node];
+  const name = ORDINALS[rank] ? `a ${ORDINALS[rank]} guess` : `guess number ${rank + 1}`;
+  const rejected = quoted(step, step.trials[at].node);
+  const saved = `The tree had ${name} there, ${quoted(step, child.node)}`;
+  const gain = `${count(gained, "token")} more`;
+  return `A chain would have ended at the rejected ${rejected}. ${saved}: ${gain}.`;
+}
+
+function ending({ step }) {
+  if (step.finish === "eos") return "The text ends here.";
+  if (step.finish === "length") return "The run ends here, at its token limit.";
+  return "";
 }

@@ -1,6 +1,6 @@
 /* A step in which the target rejected the draft's first guess for a token and kept the second. Also
    what a chain, which has no second guess, would have given there. */
-import { chainEnd } from "../../shared/web/step_captions.js";
+import { chainEnd } from "../../shared/web/step_words.js";
 import { topology } from "../../shared/web/tree_layout.js";
 import { viewStep } from "../../shared/web/step_view.js";
 
