@@ -1,6 +1,6 @@
 /* The two tables of the result on screen. One has the result's rows, sometimes beside the paper's
    numbers. The other has the result's comparisons, with their 95% intervals. */
-import { button, el, show, text } from "../../shared/web/dom.js";
+import { button, el, headed, scrollBox, show, text } from "../../shared/web/dom.js";
 import { apart, short } from "../../shared/web/format.js";
 import { makePanel } from "../../shared/web/panel.js";
 import { csv, saveText } from "../../shared/web/save_file.js";
@@ -57,15 +57,8 @@ export class ResultTables {
   }
 }
 
-function table(host, label) {
-  const box = {
-    class: "xp-scroll sq-more-below",
-    tabindex: "0",
-    role: "region",
-    "aria-label": label,
-  };
-  return el("table", {}, el("div", box, host));
-}
+const table = (host, label) =>
+  el("table", {}, scrollBox(host, label, { class: "xp-scroll sq-more-below" }));
 
 /**
  * @param {HTMLTableElement} host
@@ -120,9 +113,8 @@ function groupBody(host, title, shared, width) {
  */
 function paintComparisons(host, comparisons) {
   host.replaceChildren();
-  const head = el("tr", {}, el("thead", {}, host));
-  for (const name of ["Comparison", "Ratio", "", "Verdict"])
-    el("th", { scope: "col", text: name }, head);
+  headed(host, ["Comparison", "Ratio", "", "Verdict"]).remove(); // each group has its own body
+  const [head] = host.tHead.rows;
   addTerm(head.children[2], "95% interval", "paired comparison");
   head.children[3].classList.add("xp-text");
   for (const { title, members } of groupedComparisons(comparisons)) {

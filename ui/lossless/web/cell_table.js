@@ -2,7 +2,7 @@
    sampled, and how often it was expected. */
 import { csvName, csvRows, nameOf } from "./cell_rows.js";
 import { isFar } from "./deviation.js";
-import { button, el, show, text } from "../../shared/web/dom.js";
+import { button, el, headed, scrollBox, show, text } from "../../shared/web/dom.js";
 import { count, grouped, percent } from "../../shared/web/format.js";
 import { makePanel } from "../../shared/web/panel.js";
 import { csv, saveText } from "../../shared/web/save_file.js";
@@ -30,13 +30,8 @@ export class CellTable {
       part: "csv",
       act: () => this.saveCsv(),
     });
-    const box = {
-      class: "ls-table sq-more-below",
-      tabindex: "0",
-      role: "region",
-      "aria-label": "Outcomes",
-    };
-    this.table = el("table", { class: "sq-table" }, el("div", box, this.panel.body));
+    const box = scrollBox(this.panel.body, "Outcomes", { class: "ls-table sq-more-below" });
+    this.table = el("table", { class: "sq-table" }, box);
     this.note = el("p", { class: "ls-dim", "data-part": "cells-note" }, this.panel.foot);
     show(this.panel.root, false);
   }
@@ -47,9 +42,7 @@ export class CellTable {
     show(this.panel.root, true);
     this.save.disabled = test.going;
     this.table.replaceChildren();
-    const head = el("tr", {}, el("thead", {}, this.table));
-    for (const name of COLUMNS) el("th", { scope: "col", text: name }, head);
-    const body = el("tbody", {}, this.table);
+    const body = headed(this.table, COLUMNS);
     for (const row of test.rows.slice(0, MOST)) paintRow(body, row, test.draws);
     const left = test.count - Math.min(test.rows.length, MOST);
     const more =

@@ -2,7 +2,7 @@
    model types. */
 import { PairTable } from "./pair_table.js";
 import { connectComponent, whenShown } from "../../shared/web/connect_component.js";
-import { attr, el, show, text } from "../../shared/web/dom.js";
+import { attr, el, scrollBox, show, text } from "../../shared/web/dom.js";
 import { canStop } from "../../shared/web/form_buttons.js";
 import { watchJob } from "../../shared/web/job_watch.js";
 import { makePanel } from "../../shared/web/panel.js";
@@ -251,13 +251,8 @@ export class ModelTypes {
     this.summary = el("summary", {}, box);
     const hint = { placeholder: "Filter, such as phi3", "aria-label": LABEL };
     this.field = el("input", { type: "search", ...hint }, box);
-    const scroll = {
-      class: "md-type-list sq-more-below",
-      role: "region",
-      "aria-label": title,
-      tabindex: 0,
-    };
-    this.list = el("dl", {}, el("div", scroll, box));
+    const list = scrollBox(box, title, { class: "md-type-list sq-more-below" });
+    this.list = el("dl", {}, list);
     this.field.addEventListener("input", () => this.filter());
   }
 

@@ -1,5 +1,5 @@
 /* The table of suggested pairs: what each one needs, and whether it fits this machine. */
-import { button, el, text } from "../../shared/web/dom.js";
+import { button, el, headed, text } from "../../shared/web/dom.js";
 import { makePanel } from "../../shared/web/panel.js";
 import { rove } from "../../shared/web/roving_focus.js";
 
@@ -60,9 +60,7 @@ export class PairTable {
       { class: "md-table" },
       el("div", { class: "md-box sq-more-right" }, panel.body),
     );
-    const head = el("tr", {}, el("thead", {}, table));
-    for (const name of COLUMNS) el("th", { scope: "col", text: name }, head);
-    this.rows = el("tbody", {}, table);
+    this.rows = headed(table, COLUMNS);
     rove(this.rows);
     el("p", { class: "sq-foot-note", text: NOTE }, panel.foot);
   }

@@ -2,7 +2,7 @@
    verdict compares: the ratios of their tokens per step, step time and pace (tokens per second),
    and the p-value. */
 import { laneName } from "./lane.js";
-import { el, show } from "../../shared/web/dom.js";
+import { el, scrollBox, show } from "../../shared/web/dom.js";
 import { short } from "../../shared/web/format.js";
 import { addTerm } from "../../shared/web/tooltips.js";
 
@@ -29,13 +29,8 @@ export class PairTable {
    */
   constructor(store, host) {
     this.store = store;
-    const look = {
-      class: "race-counts-box sq-more-right",
-      "data-part": "pairs",
-      tabindex: "0",
-      role: "region",
-    };
-    this.root = el("div", { ...look, "aria-label": "Pairs of lanes" }, host);
+    const look = { class: "race-counts-box sq-more-right", "data-part": "pairs" };
+    this.root = scrollBox(host, "Pairs of lanes", look);
   }
 
   paint() {

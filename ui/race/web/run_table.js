@@ -1,6 +1,6 @@
 /* The table of pooled runs below "How sure?". */
 import { laneName } from "./lane.js";
-import { el, show } from "../../shared/web/dom.js";
+import { el, headed, scrollBox, show } from "../../shared/web/dom.js";
 import { known, readable } from "../../shared/web/format.js";
 
 /** @typedef {import("./race_store.js").Pool} Pool */
@@ -19,12 +19,8 @@ export class RunTable {
    */
   constructor(store, host) {
     this.store = store;
-    const look = {
-      class: "race-counts-box race-runs sq-more-below",
-      "data-part": "runs",
-      tabindex: "0",
-    };
-    this.root = el("div", { ...look, role: "region", "aria-label": "Pooled runs" }, host);
+    const look = { class: "race-counts-box race-runs sq-more-below", "data-part": "runs" };
+    this.root = scrollBox(host, "Pooled runs", look);
   }
 
   paint() {
@@ -35,10 +31,7 @@ export class RunTable {
     this.shown = pool;
     const table = el("table", { class: "sq-table race-counts" });
     el("caption", { text: "Tokens per second of each lane, run by run" }, table);
-    const head = el("tr", {}, el("thead", {}, table));
-    const names = lanes.map((lane, i) => laneName(lane, i));
-    for (const name of ["prompt", "seed", ...names]) el("th", { scope: "col", text: name }, head);
-    const body = el("tbody", {}, table);
+    const body = headed(table, ["prompt", "seed", ...lanes.map(laneName)]);
     for (const run of pool.runs) paintRun(body, run);
     this.root.replaceChildren(table);
   }

@@ -1,6 +1,6 @@
 /* A table of acceptance counted by rank and depth: one row per rank of a child, one column per
    depth of its parent. */
-import { el, show } from "./dom.js";
+import { el, headed, scrollBox, show } from "./dom.js";
 import { addTerm } from "./tooltips.js";
 
 /**
@@ -63,13 +63,8 @@ function section(byLevel) {
   el("span", { class: "sq-badge", "data-label": label, text: label }, head);
   el("span", { text: source(byLevel) }, head);
   const name = `${label}, ${source(byLevel)}: acceptance by rank and depth`;
-  const scroll = {
-    class: "hw-by-level-box sq-more-right",
-    role: "region",
-    "aria-label": name,
-    tabindex: 0,
-  };
-  el("div", scroll, root).append(acceptanceTable(byLevel));
+  const look = { class: "hw-by-level-box sq-more-right" };
+  scrollBox(root, name, look).append(acceptanceTable(byLevel));
   const part = { "data-part": "positional", "data-holds": String(holds) };
   if (depths > 1) el("p", { class: "hw-say", ...part, text: sentence }, root);
   return root;
@@ -93,10 +88,8 @@ export function acceptanceTable(byLevel, place = "root") {
   const table = el("table", { class: "hw-by-level" });
   const isMany = byLevel.depths > 1;
   const depths = Array.from({ length: byLevel.depths }, (_, depth) => (depth ? `${depth}` : place));
-  const head = el("tr", {}, el("thead", {}, table));
   const names = [isMany ? "depth →" : "child", ...(isMany ? ["all"] : []), ...depths];
-  for (const text of names) el("th", { text, scope: "col" }, head);
-  const body = el("tbody", {}, table);
+  const body = headed(table, names);
   const cells = new Map(byLevel.cells.map(([d, r, ...counts]) => [d + "," + r, counts]));
   for (let rank = 0; rank < byLevel.ranks; rank++) {
     const row = el("tr", {}, body);

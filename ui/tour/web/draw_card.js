@@ -1,6 +1,6 @@
 /* Tokens drawn by guess, test and correction. One box shows a single draw with its test. A table
    shows how often each token came out in thousands of draws, and how often it must come out. */
-import { attr, button, el, text } from "../../shared/web/dom.js";
+import { attr, button, el, headed, text } from "../../shared/web/dom.js";
 import { seeded } from "../../shared/web/random.js";
 import { apart } from "../../shared/web/format.js";
 import { counts, draw, keepChance, worstOff } from "./draws.js";
@@ -43,9 +43,7 @@ export class DrawCard {
     const table = el("table", { class: "sq-tour-table" }, box);
     const { questions, drawn } = this.words;
     const names = [questions.left.word, questions.left.must, drawn];
-    const head = el("tr", {}, el("thead", {}, table));
-    for (const name of names) el("th", { scope: "col", text: name }, head);
-    const body = el("tbody", {}, table);
+    const body = headed(table, names);
     this.cells = this.words.words.map((word, i) => {
       const row = el("tr", {}, body);
       el("td", {}, row).append(el("code", { text: word }));

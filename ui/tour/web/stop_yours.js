@@ -1,6 +1,6 @@
 /* The last stop of the tour. The visitor guesses the speed-up of a run, then makes the run or takes
    a recorded one. */
-import { button, el, show, text } from "../../shared/web/dom.js";
+import { button, el, headed, show, text } from "../../shared/web/dom.js";
 import { finishedRun } from "../../shared/web/finished_run.js";
 import { showForm } from "../../shared/web/form_side.js";
 import { showDecode } from "../../shared/web/tabs.js";
@@ -128,10 +128,7 @@ export class YoursStop extends Stop {
   compare(real, run) {
     const { yours, came, tokens, length, speedup } = this.words;
     const table = el("table", { class: "sq-tour-table" }, this.result);
-    const head = el("tr", {}, el("thead", {}, table));
-    for (const name of ["", tokens, "÷ " + length, "= " + speedup])
-      el("th", { scope: "col", text: name }, head);
-    const body = el("tbody", {}, table);
+    const body = headed(table, ["", tokens, "÷ " + length, "= " + speedup]);
     if (this.guess) row(body, yours, this.guess);
     row(body, this.say(came, { label: run.label }), real);
     const judged = this.say(this.words.verdict, { verdict: speedupInWords(run.speedup) });

@@ -1,7 +1,7 @@
 /* The panel for many runs of the toy (see toy.js). It compares the words that the runs emit with
    the target's distribution p and with the exact output distribution. It also lists exact figures
    of all verifiers. */
-import { button, el, show, text } from "../../shared/web/dom.js";
+import { button, el, headed, show, text } from "../../shared/web/dom.js";
 import { grouped, percent, prob, rate } from "../../shared/web/format.js";
 import { makePanel } from "../../shared/web/panel.js";
 import { prefersStillness } from "../../shared/web/playback.js";
@@ -112,10 +112,8 @@ export class RunsPanel {
   makeVerifiers(host) {
     const table = el("table", { class: "wk-table", "data-part": "verifiers" }, host);
     el("caption", { text: "All verifiers on this toy (exact)" }, table);
-    const head = el("tr", {}, el("thead", {}, table));
-    for (const name of ["verifier", "steps with no guess accepted", "tokens per step"])
-      el("th", { scope: "col", text: name }, head);
-    const body = el("tbody", {}, table);
+    const names = ["verifier", "steps with no guess accepted", "tokens per step"];
+    const body = headed(table, names);
     this.note = el("p", { class: "wk-note", "data-part": "outcomes" }, host);
     const about = el("p", { class: "wk-note", "data-part": "limit" }, host);
     addTerm(about, LIMITS, LIMIT);
