@@ -126,50 +126,17 @@ def test_batches_add_up_and_a_repeat_changes_nothing(page: Any, canned: dict[str
     assert page.evaluate("stage.store.steps.map(s => s.index)") == list(range(10))
 
 
-def test_a_gap_is_shown_and_its_place_kept(page: Any, canned: dict[str, Any]) -> None:
+def test_a_gap_is_said_and_ends_with_the_whole_run(page: Any, canned: dict[str, Any]) -> None:
     """Guards against steps moving to wrong numbers when messages are lost."""
     run = canned["64"]
     give(page, first(run, 3))
     give(page, rest(run, 7, 9))
-    assert "4 to 7" in text(page, "[data-part=gap]")
-    assert page.evaluate("stage.store.steps.map(s => s && s.index)") == [
-        0,
-        1,
-        2,
-        None,
-        None,
-        None,
-        None,
-        7,
-        8,
-    ]
-    page.evaluate("stage.seek(4)")
-    settle(page)
-    assert "did not arrive" in text(page, "[data-part=story]")
-    give(page, {**rest(run, 3, 7), "v": 1})
+    assert "did not arrive" in text(page, "[data-part=error]")
+    assert page.evaluate("stage.store.steps.map(s => s.index)") == [0, 1, 2]
+    give(page, {**first(run, 9), "error": None})
+    assert page.locator("[data-part=error]").is_hidden()
     assert page.evaluate("stage.store.steps.map(s => s.index)") == list(range(9))
-
-
-def test_a_gap_is_filled_from_the_server(page: Any, canned: dict[str, Any]) -> None:
-    """The page asks the server once. Afterwards, the totals count every step once."""
-    run = canned["64"]
-    page.evaluate(
-        """([steps, trees, pieces]) => {
-      window.asked = [];
-      stage.store.server = {get_steps: ([run, from]) => (window.asked.push([run, from]),
-        Promise.resolve(JSON.stringify(
-          {v: 1, run, from, steps: steps.slice(from), trees, pieces})))};
-    }""",
-        [run["steps"][:12], run["trees"], run["pieces"]],
-    )
-    give(page, first(run, 3))
-    give(page, rest(run, 9, 12))
-    assert page.evaluate("window.asked") == [["r", 3]]
-    assert page.locator("[data-part=gap]").is_hidden()
-    assert page.evaluate("stage.store.totals().tokens") == sum(
-        len(step["emitted"]) for step in run["steps"][:12]
-    )
-    assert page.evaluate("stage.store.slots.seen[0]") == 12
+    assert page.evaluate("stage.store.slots.seen[0]") == 9
 
 
 def test_strange_messages_break_nothing(page: Any, canned: dict[str, Any]) -> None:

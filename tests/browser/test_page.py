@@ -138,7 +138,7 @@ def test_a_run_streams_to_its_end(visit: Visit) -> None:
     assert store(page, "totals(s.last)".replace("s.last", f"{STORE}.last"))["tokens"] == 48
     assert store(page, "meta.plain_seconds") > 0
     assert store(page, "meta.speedup.label") == "measured"
-    assert store(page, "gap") is None
+    assert store(page, "error") is None
     assert re.search(r"[?&]run=", page.url)
     expect(page.locator("#pg-run")).to_be_enabled()
     text = page.locator(".sq-stage").inner_text()

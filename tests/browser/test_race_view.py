@@ -891,50 +891,16 @@ def test_a_refused_file_does_not_break_the_race_on_screen(page: Page) -> None:
     assert page.get_attribute("[data-part=state]", "data-state") == "broken"
 
 
-def test_a_gap_is_shown_and_left_out_of_the_figures(page: Page) -> None:
+def test_a_gap_is_said_and_ends_with_the_whole_race(page: Page) -> None:
     whole = race()
     give(page, part(whole, 0, 10))
     give(page, part(whole, 14, 20))
-    assert text(page, "[data-part=gap]").startswith("Steps 11 to 14 did not arrive")
-    assert (
-        sum(int(page.locator(lane(index)).get_attribute("data-steps") or 0) for index in range(4))
-        == 16
-    )
-
-
-@pytest.mark.nightly
-def test_a_gap_is_filled_by_the_server(page: Page) -> None:
-    whole = race()
-    answer = json.dumps(
-        {**part(whole, 10, len(whole["steps"])), "lanes": whole["lanes"], "trees": whole["trees"]}
-    )
-    page.evaluate(
-        """answer => {
-      window.asked = [];
-      stage.store.server = {
-        get_steps: async (asked) => { window.asked.push(asked); return answer; } };
-    }""",
-        answer,
-    )
-    give(page, part(whole, 0, 10))
-    give(page, part(whole, 14, 20))
-    assert page.evaluate("window.asked") == [[whole["race"], 10]]
-    assert page.locator("[data-part=gap]").is_hidden()
+    assert "did not arrive" in text(page, "[data-part=error]")
+    assert page.evaluate("stage.store.steps.length") == 10
+    give(page, {**whole, "error": None})
     assert [flow(page, index) for index in range(4)] == [words(whole, index) for index in range(4)]
     got = page.evaluate("stage.store.totals.map(f => f.clock)")
     assert got == pytest.approx([Clock(whole, index).times[-1] for index in range(4)])
-
-
-def test_a_lost_first_message_is_fetched_again(page: Page) -> None:
-    """Guards against a page that has no lanes because the message with them was lost."""
-    whole = race(lanes=2)
-    page.evaluate(
-        "answer => { stage.store.server = { get_steps: async () => answer }; }",
-        json.dumps(part(whole, 0, 20)),
-    )
-    give(page, part(whole, 12, 16))
-    assert page.locator(".race-lane").count() == 2
-    assert page.locator("[data-part=gap]").is_hidden()
 
 
 @pytest.mark.nightly

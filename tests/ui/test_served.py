@@ -37,7 +37,6 @@ def test_the_page_calls_only_these_functions_without_the_queue(blocks: gr.Blocks
         "get_recorded_run",
         "get_speedups_figure",
         "get_status",
-        "get_steps",
         "get_tree",
     }
 

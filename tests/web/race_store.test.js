@@ -58,18 +58,6 @@ test("until its first step arrives, a race is said to be processing the prompt",
   assert.equal(stateInWords(store), "running");
 });
 
-test("if missing steps are no longer stored, the visitor reads the server's error", async () => {
-  const error = "This race is no longer stored.";
-  const server = { get_steps: async () => JSON.stringify({ race: null, error, notice: null }) };
-  const store = new RaceStore(/** @type {any} */ (server));
-  store.take({ ...race("new", 1), from: 1, notice: "n" });
-  await new Promise(setImmediate);
-  assert.equal(store.error, error);
-  assert.equal(store.notice, "n");
-  assert.equal(store.state, "finished");
-  assert.deepEqual(store.gap, { a: 0, b: 1 });
-});
-
 test("a step of a lane is found by its index in the lane", () => {
   const store = new RaceStore();
   const steps = ["a", "b", "c"].map((text, i) =>

@@ -114,18 +114,16 @@ test("a small last tree is explained only if a run was given one tree for all st
   assert.deepEqual(noteOf({ request: ["dynamic", 12, 6] }), [true, true, ""]);
 });
 
-test("if the server no longer has the missing steps, the visitor sees its error", async () => {
-  const error = "This run is no longer stored.";
-  const server = { get_steps: async () => JSON.stringify({ v: 1, error, notice: null }) };
-  const store = new RunStore(/** @type {any} */ (server));
-  store.take(
-    /** @type {any} */ ({ run: "r", from: 2, meta: {}, steps: [aStep(STEP)], notice: "n" }),
-    false,
-  );
-  await new Promise(setImmediate);
-  assert.equal(store.error, error);
-  assert.equal(store.notice, "n");
-  assert.deepEqual(store.gap, { a: 0, b: 2 });
+test("a message whose predecessors did not arrive is not shown, and the visitor is told", () => {
+  const store = new RunStore();
+  const first = { run: "r", from: 0, meta: {}, trees: [[-1]], steps: [aStep(STEP)] };
+  store.ingest(first);
+  store.ingest({ run: "r", from: 2, steps: [aStep(STEP)] });
+  assert.match(store.error, /did not arrive/);
+  assert.equal(store.steps.length, 1);
+  store.ingest({ ...first, steps: [STEP, STEP, STEP].map(aStep), error: null });
+  assert.equal(store.error, null);
+  assert.equal(store.steps.length, 3);
 });
 
 /** Play for `seconds`, frame by frame. Returns what `look` finds in each frame. */

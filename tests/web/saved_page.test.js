@@ -100,8 +100,6 @@ test("if a race cannot be saved, a message says why and what to do", async () =>
   };
   const none = await said({ steps: [] });
   assert.equal(none, "Not saved: there is no race on screen; start one or open a file first");
-  const lost = await said({ steps: [{}, null], done: true });
-  assert.equal(lost, "Not saved: some steps of the race did not arrive; start it again");
   assert.match(await said({ steps: [{}], done: false }), /the race is not over yet/);
 });
 

@@ -76,7 +76,7 @@ class AgainJob(RunJob):
         )
 
     def _so_far(self) -> str | None:
-        return messages.since(self._recording.run(), self._recording.name, 0, done=False)
+        return messages.so_far(self._recording.run(), self._recording.name)
 
     # -- in the thread -----------------------------------------------------------------------------
 

@@ -1,13 +1,13 @@
 """Messages from the server to the Decode view, as JSON strings. A step has the fields of StepTrace.
 
 A message: {v, run, from, meta?, stored?, trees?, pieces?, steps, done, end?, tail?, error, notice,
-wait?, follow?, followed?}. An answer to `get_steps` lacks done, error and notice; the first message
-to a follower lacks error and notice. For messages without a run see `notice_message`.
+wait?, follow?, followed?}. The first message to a follower lacks error and notice. For messages
+without a run see `notice_message`.
 
-from: the index of the first step, so that the browser notices missing steps.
+from: the index of the first step, so that the browser notices that earlier ones are missing.
 stored: whether the page can load the run again by its name.
 trees: drafted trees. pieces: the texts of tokens. A message has only those that no earlier message
-of the run contained, but `since` and `whole` send all.
+of the run contained, but `so_far` and `whole` send all.
 end: why the run ended or paused (see ui.serving.run_job.Ended).
 tail: text that is held back after the last token, such as an incomplete character.
 wait: how many runs are ahead, and their expected seconds. follow: true if the current run can be
@@ -89,17 +89,14 @@ def steps_part(
     return part, numbers
 
 
-def all_steps(
-    steps: Sequence[StepTrace], pieces: Mapping[int, str], first: int = 0
-) -> dict[str, Any]:
-    """The fields `from`, `trees`, `pieces` and `steps` of a message with the steps from index
-    `first` on, all trees and all `pieces`."""
+def all_steps(steps: Sequence[StepTrace], pieces: Mapping[int, str]) -> dict[str, Any]:
+    """The fields `from`, `trees`, `pieces` and `steps` of a message with all steps so far."""
     numbers = numbered_trees(steps)
     return {
-        "from": first,
+        "from": 0,
         "trees": [tree.parents for tree in numbers],
         "pieces": pieces,
-        "steps": steps_json(steps[first:], numbers),
+        "steps": steps_json(steps, numbers),
     }
 
 
@@ -128,22 +125,16 @@ def again_message(
 def whole(run: Run, name: str, stored: bool = False) -> str:
     """The whole `run` as one message. stored: whether the page can load it again by its name."""
     state = {"stored": stored, "done": True, "error": None, "notice": None}
-    return json_text({**_slice(run, name, 0), **state})
+    return json_text({**_all_of(run, name), **state})
 
 
-def since(run: Run, name: str, first: int, **state: Any) -> str:
-    """The steps of `run` from index `first` on, with all trees and pieces. state: further fields of
-    the message."""
-    return json_text({**_slice(run, name, first), **state})
+def so_far(run: Run, name: str) -> str:
+    """All steps so far of a `run` in progress, for a visitor who begins to follow it."""
+    return json_text({**_all_of(run, name), "done": False})
 
 
-def _slice(run: Run, name: str, first: int) -> dict[str, Any]:
-    return {
-        "v": VERSION,
-        "run": name,
-        "meta": run.meta,
-        **all_steps(run.steps, run.pieces, first),
-    }
+def _all_of(run: Run, name: str) -> dict[str, Any]:
+    return {"v": VERSION, "run": name, "meta": run.meta, **all_steps(run.steps, run.pieces)}
 
 
 def recorded(meta: Mapping[str, Any]) -> dict[str, Any]:

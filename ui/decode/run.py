@@ -133,7 +133,7 @@ class DecodeJob(RunJob):
 
     def _so_far(self) -> str | None:
         recording = self.recording
-        return recording and messages.since(recording.run(), recording.name, 0, done=False)
+        return recording and messages.so_far(recording.run(), recording.name)
 
     def _record(self, started: Started) -> None:
         self._notice = None

@@ -22,7 +22,7 @@ from ui.decode.run import DecodeJob
 from ui.serving.fair_queue import Busy
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
-from ui.serving.session_view import ASKED, FOLLOWING, RunView, parse_missed, sent_with
+from ui.serving.session_view import ASKED, FOLLOWING, RunView, sent_with
 from ui.shared.download import download
 from ui.shared.events import (
     QUIET,
@@ -78,7 +78,6 @@ class LiveView(RunView[DecodeJob | AgainJob]):
                 "decode/connect",
                 ["come", "take", "link", "ask", "follow", "again"],
                 SKELETON,
-                self.get_steps,
             )
 
     def wire(self, blocks: gr.Blocks) -> None:
@@ -355,18 +354,6 @@ class LiveView(RunView[DecodeJob | AgainJob]):
 
     def _shown(self, found: recordings.Shown) -> Updates:
         return {self.stage: found.message, self.form.save: download(found.file, found.file_name)}
-
-    def get_steps(self, asked: Any) -> str:
-        """The steps that the browser missed, with all the run's trees and token texts. asked: [name
-        of the run, index of the first missing step]."""
-        name, first = parse_missed(asked)
-        recording = self.run_store.get(name)
-        if recording is None:
-            return messages.notice_message(
-                error="This run is no longer stored, so its missing steps cannot be loaded. Run it "
-                "again."
-            )
-        return messages.since(recording.run(), recording.name, first)
 
     # -- the models --------------------------------------------------------------------------------
 

@@ -7,9 +7,8 @@ stopped?, error, notice, wait?, follow?, followed?, results?, analysis?, verdict
 are in the order of the race, and trees are numbered for the whole race.
 
 Some messages have fewer fields. One without a race has `race` null and no `from`, `steps` or
-`done`. One about further runs has no `from`, `steps` or `done`. An answer to a browser that missed
-steps has no `error`, `notice` or `done`. The first message to a follower of a race that is running
-has no `error` and no `notice`.
+`done`. One about further runs has no `from`, `steps` or `done`. The first message to a follower of
+a race that is running has no `error` and no `notice`.
 
 step_lanes: the lane of each step. notes: sentences about the choice of the trees.
 
@@ -229,7 +228,7 @@ class StoredRace:
         """The whole race as one message. stored: whether it can be loaded again by its name."""
         return json_text(
             {
-                **self._from(0),
+                **self._all(),
                 "stored": stored,
                 "done": True,
                 "stopped": self._stopped,
@@ -238,10 +237,10 @@ class StoredRace:
             }
         )
 
-    def since(self, first: int, **state: Any) -> str:
-        """A message with the steps from `first` on and all trees, for a reader that missed some.
-        state: further fields of the message."""
-        return json_text({**self._from(first), **state})
+    def so_far(self, *, done: bool) -> str:
+        """A message with all steps so far, for a visitor who begins to follow the race. done:
+        whether no more steps follow."""
+        return json_text({**self._all(), "done": done})
 
     @property
     def _stopped(self) -> bool:
@@ -249,14 +248,14 @@ class StoredRace:
         ends = sum(step.finish is not None for step in self._steps)
         return ends < len(self._lanes)
 
-    def _from(self, first: int) -> dict[str, Any]:
+    def _all(self) -> dict[str, Any]:
         with self._lock:
             return {
                 "v": VERSION,
                 "race": self.name,
                 **self.head,
-                **all_steps(self._steps, self._pieces, first),
-                "step_lanes": self._step_lanes[first:],
+                **all_steps(self._steps, self._pieces),
+                "step_lanes": [*self._step_lanes],
                 **self.analysis(self.results),
                 **self.judged,
             }

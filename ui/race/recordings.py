@@ -13,9 +13,8 @@ from sequoia.saved_files.race_file import LaneLog, RaceLog
 from sequoia.saved_files.run_file import Run
 from sequoia.validate_input import MAX_JSON_BYTES
 from ui.decode.recordings import RunStore, json_of
-from ui.race.messages import OpenedRace, StoredRace, notice_message
+from ui.race.messages import OpenedRace, StoredRace
 from ui.serving.limits import Limits
-from ui.serving.session_view import parse_missed
 
 RACES = ASSETS / "races"
 WELCOME = "welcome"
@@ -70,15 +69,3 @@ class StoredRaces:
     @cached_property
     def _welcome_message(self) -> str:
         return self.welcome.whole(stored=False) if self.welcome else ""
-
-    def get_steps(self, asked: Any) -> str:
-        """A message with the steps that a browser missed. asked: [race name, index of the first
-        step]. If the race is not stored or `asked` is malformed, a message with an error."""
-        name, first = parse_missed(asked)
-        kept = self.find(name)
-        if kept is None:
-            return notice_message(
-                error="This race is no longer stored, so its missing steps cannot be loaded. Run "
-                "it again."
-            )
-        return kept.since(first)

@@ -172,7 +172,7 @@ class RaceJob(RunJob):
 
     def _so_far(self) -> str | None:
         recording = self.recording
-        return recording and recording.since(0, done=self._over is not None)
+        return recording and recording.so_far(done=self._over is not None)
 
     def _record(self, started: Started) -> None:
         self._notice = None

@@ -67,7 +67,6 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
                 "rc",
                 "race/connect",
                 ["apply", "open", "come", "more", "link", "ask", "follow"],
-                missed=self.stored.get_steps,
             )
 
     def wire(self, blocks: gr.Blocks) -> None:

@@ -159,11 +159,3 @@ def _what_became_of(job: Job[Any] | None, heard: bool) -> str:
 def sent_with(event: gr.EventData) -> Mapping[str, Any]:
     """The object that the browser sent with `event`; empty if it sent anything else."""
     return event._data if isinstance(event._data, Mapping) else {}
-
-
-def parse_missed(asked: Any) -> tuple[Any, int]:
-    """Parse a request [name, index] for the data from `index` on, which the browser missed. Returns
-    (name, index), or (None, 0) if malformed."""
-    if isinstance(asked, list) and len(asked) == 2 and type(asked[1]) is int and asked[1] >= 0:
-        return asked[0], asked[1]
-    return None, 0

@@ -33,17 +33,16 @@ def drawn(
     script: str,
     events: Sequence[str],
     template: str = '<div class="sq-stage"></div>',
-    missed: Callable[[Any], str] | None = None,
     asked: Callable[[Any], str] | None = None,
     value: str | None = None,
 ) -> gr.HTML:
     """The component that `script`, a module of the page, draws into. The component's value is the
     latest message to `script`; it starts as `value`. Its id begins with `view`.
 
-    missed, asked: methods that the browser may call by their own names. `missed` returns data that
-    did not arrive. `asked` returns what the script requests, such as a recorded run.
+    asked: a method that the browser may call by its own name. It returns what the script requests,
+    such as a recorded run.
     """
-    functions = [server_function(method) for method in (missed, asked) if method]
+    functions = [server_function(asked)] if asked else []
     return gr.HTML(
         value,
         html_template=template,

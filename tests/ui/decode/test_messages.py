@@ -74,15 +74,15 @@ def test_a_notice_names_no_run_so_that_the_run_on_screen_stays() -> None:
     assert message["error"] == "no"
 
 
-def test_since_gives_the_missing_steps_with_everything_they_refer_to(
+def test_a_follower_gets_all_steps_so_far_with_everything_they_refer_to(
     make: Callable[..., DecodeJob],
 ) -> None:
     live = make(tokens=24)
     live.start(None)
     whole = held(list(live.messages()))
-    message = json.loads(messages.since(live.recording.run(), live.recording.name, 3))
-    assert message["from"] == 3
-    assert message["steps"] == whole["steps"][3:]
+    message = json.loads(messages.so_far(live.recording.run(), live.recording.name))
+    assert (message["from"], message["done"]) == (0, False)
+    assert message["steps"] == whole["steps"]
     assert message["trees"] == whole["trees"]
     assert message["pieces"] == whole["pieces"]
 

@@ -366,23 +366,6 @@ def test_a_file_that_does_not_open_keeps_the_paused_run(
     assert popups == []
 
 
-@pytest.mark.parametrize(
-    "asked", [None, 3, "x", [], ["x"], ["x", 0], ["x", -1], [None, None], ["x", 1, 2], {"a": 1}]
-)
-def test_missed_steps_of_an_unknown_run_are_refused(view: LiveView, asked: Any) -> None:
-    assert "no longer stored" in json.loads(view.get_steps(asked))["error"]
-
-
-def test_missed_steps_are_given(view: LiveView) -> None:
-    messages = sent(view.run(filled(view), request()))
-    given = json.loads(view.get_steps([messages[-1]["run"], 1]))
-    assert given["from"] == 1
-    assert given["steps"][0]["index"] == 1
-    for first in (-1, True, 1.0, "1", 10**6):
-        answer = json.loads(view.get_steps([messages[-1]["run"], first]))
-        assert answer.get("steps", []) == []
-
-
 @pytest.mark.parametrize("kind", [*controls.SHAPES, None, 3, "nothing", []])
 def test_fields_of_any_shape(model_host: ModelHost, kind: Any) -> None:
     """Each shape shows the fields that it needs. An unknown shape shows none."""

@@ -663,8 +663,6 @@ def test_a_measured_lane_is_restored_after_a_reload_and_its_file_is_labelled_rec
         message["meta"],
         message["steps"],
     )
-    missed = json.loads(live.get_steps([message["run"], 2]))
-    assert missed["steps"] == message["steps"][2:]
     opened = json.loads(live.open(shown[live.form.save]["value"], request())[live.stage])
     assert opened["meta"]["label"] == "recorded"
 
@@ -704,19 +702,6 @@ def test_a_lane_does_not_replace_a_running_run(tab: RaceTab) -> None:
     tab._live.sessions._runs["one"] = Going()
     with pytest.raises(gr.Error, match="a run is in progress"):
         tab.open_lane(event({"race": tab.stored.welcome.name, "lane": 0}), request())
-
-
-@pytest.mark.parametrize("asked", [None, ["x", 0], [[], 0], ["x", 1, 2]])
-def test_missed_steps_of_an_unknown_race_are_refused(tab: RaceTab, asked: Any) -> None:
-    assert "no longer stored" in json.loads(tab.stored.get_steps(asked))["error"]
-
-
-def test_missed_steps_are_given(tab: RaceTab) -> None:
-    name = board_message(tab, tab.example())["race"]
-    whole = json.loads(tab.stored.get_steps([name, 0]))
-    assert json.loads(tab.stored.get_steps([name, 5]))["steps"] == whole["steps"][5:]
-    for first in (-1, True, 1.0, "1"):
-        assert "no longer stored" in json.loads(tab.stored.get_steps([name, first]))["error"]
 
 
 def test_a_reload_shows_the_race_in_the_address_while_it_is_stored(tab: RaceTab) -> None:

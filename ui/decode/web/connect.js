@@ -15,7 +15,7 @@ import { linkChanged, linkView } from "../../shared/web/page_link.js";
 import { offerStep } from "../../shared/web/shown_step.js";
 
 /**
- * @import { Props, Server, Trigger, Watch } from "../../shared/web/connect_component.js"
+ * @import { Props, Trigger, Watch } from "../../shared/web/connect_component.js"
  * @import { RunStore } from "./run_store.js"
  */
 
@@ -25,9 +25,8 @@ import { offerStep } from "../../shared/web/shown_step.js";
  * @param {Props} props
  * @param {Watch} watch
  * @param {Trigger} trigger
- * @param {Server} server
  */
-export function connect(element, props, watch, trigger, server) {
+export function connect(element, props, watch, trigger) {
   /** @type {HTMLElement} */
   const root = element.querySelector(".sq-stage");
   const take = (meta) => {
@@ -36,7 +35,7 @@ export function connect(element, props, watch, trigger, server) {
   };
   const again = (run) => trigger("again", { run });
   const page = { ...formBeside("pg"), isPaced: true, take, again, follow: () => trigger("follow") };
-  const view = mountDecode(root, { server, page });
+  const view = mountDecode(root, { page });
   const isBusy = () => canStop("pg");
   const job = watchJob({ isBusy, ask: (asked) => trigger("ask", asked) });
   sayInterrupted("decode", isBusy, "run");

@@ -15,7 +15,6 @@ import { PlaybackKeys } from "../../shared/web/playback_keys.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
 /**
- * @import { Server } from "../../shared/web/connect_component.js"
  * @import { FormBeside } from "../../shared/web/form_buttons.js"
  * @import { Meta } from "../../shared/web/run_facts.js"
  * @import { RunMessage } from "./run_store.js"
@@ -71,15 +70,15 @@ const stageIn = (element) =>
 class DecodeView {
   /**
    * @param {HTMLElement} element
-   * @param {{server?: Server, page?: Page}} options
+   * @param {{page?: Page}} options
    */
-  constructor(element, { server, page = {} }) {
+  constructor(element, { page = {} }) {
     this.root = stageIn(element);
     /** @type {HTMLElement | null} shown until the first message */
     this.skeleton = this.root.querySelector(".sq-skeleton");
     this.root.replaceChildren(...(this.skeleton ? [this.skeleton] : []));
     this.root.classList.toggle("is-waiting", Boolean(this.skeleton));
-    this.store = new RunStore(server);
+    this.store = new RunStore();
     const { store } = this;
     store.isPaced = Boolean(page.isPaced);
     const frame = el("div", { class: "sq-frame" }, this.root);
@@ -176,8 +175,7 @@ class DecodeView {
  * Build the view inside `element`.
  * @param {HTMLElement} element the `.sq-stage`, or an element inside or around one. If there is no
  *   `.sq-stage`, one is made inside `element`
- * @param {{server?: Server, page?: Page}} [options] `server.get_steps([run, from])` returns
- *   missing steps
+ * @param {{page?: Page}} [options]
  * @returns {Mounted}
  */
 export function mountDecode(element, options = {}) {

@@ -219,9 +219,8 @@ export class StepStory {
   }
 
   paintStep(view) {
-    const isLost = !view && this.store.last >= 0;
-    text(this.title, view || isLost ? "Step " + (this.store.at + 1) : "");
-    text(this.line, isLost ? "This step did not arrive." : view ? this.numbers(view) : "");
+    text(this.title, view ? "Step " + (this.store.at + 1) : "");
+    text(this.line, view ? this.numbers(view) : "");
     this.paintPath(view);
     const trials = view ? view.trials : [];
     show(this.trialsTitle, trials.length > 0);

@@ -204,8 +204,7 @@ export class PresenterText {
       el("span", { class: "sq-prompt", text: word }, this.box);
     for (const step of steps.slice(from, written + 1)) {
       const group = el("span", {}, this.box);
-      if (step) step.emitted.forEach((_id, k) => writeToken(group, k, step));
-      else group.append(" […] ");
+      step.emitted.forEach((_id, k) => writeToken(group, k, step));
     }
   }
 

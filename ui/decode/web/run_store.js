@@ -32,7 +32,7 @@ import { viewStep } from "../../shared/web/step_view.js";
  */
 
 const EASY = 5; // playing a recorded run should take at least this many seconds
-const STEP = 0.2; // least seconds of a step at the rate "easy"; seconds of a missing step in "slow"
+const STEP = 0.2; // least seconds of a step at the rate "easy"
 const VIEWS_KEPT = 200;
 
 /** A run with its playback. */
@@ -91,20 +91,15 @@ export class RunStore extends Playback {
 
   // -- messages ----------------------------------------------------------------------------------
 
-  /**
-   * @param {RunMessage} message
-   * @param {boolean} refill whether the message answers `get_steps`
-   */
-  take(message, refill) {
+  /** @param {RunMessage} message */
+  take(message) {
     if (message.run !== undefined && message.run !== this.run) this.reset(message.run);
     const before = this.steps.length;
     this.hasPaused ||= this.done;
-    const { from = before, steps = [] } = message;
+    const { steps = [] } = message;
     if (message.meta) this.meta = message.meta;
-    this.takeSteps(message, refill);
-    if (refill) this.countAgain(); // trees of steps that were counted may have arrived now
+    this.takeSteps(message);
     this.takeStatus(message);
-    if (steps.length) this.sums.add(this.steps, Math.min(from, before));
     this.settle(before);
     if (steps.length) this.hasPaused = false;
     this.changed();
@@ -122,18 +117,9 @@ export class RunStore extends Playback {
     if (notice !== undefined) this.notice = notice;
   }
 
-  put(i, step) {
-    super.put(i, step);
-    this.views.delete(i);
-    this.count(step);
-  }
-
-  countAgain() {
-    this.slots = new SlotCounts();
-    for (const step of this.steps) if (step) this.count(step);
-  }
-
-  count(step) {
+  put(step) {
+    super.put(step);
+    this.sums.add(step);
     this.slots.add(step, this.trees[step.tree]);
   }
 
@@ -169,15 +155,14 @@ export class RunStore extends Playback {
   /**
    * Step `i` as the panels need it.
    * @param {number} [i]
-   * @returns {StepView | null} null if the step or its tree is missing
+   * @returns {StepView | null} null if there is no such step
    */
   view(i = this.at) {
     const step = this.steps[i];
-    const topo = step && this.trees[step.tree];
-    if (!topo) return null;
+    if (!step) return null;
     let view = this.views.get(i);
     if (!view) {
-      view = viewStep(step, topo, this.pieces, this.meta);
+      view = viewStep(step, this.trees[step.tree], this.pieces, this.meta);
       if (this.views.size > VIEWS_KEPT) this.views.clear();
       this.views.set(i, view);
     }

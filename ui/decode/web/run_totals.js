@@ -48,17 +48,9 @@ export class RunTotals {
   /** @type {Sums[]} */
   sums = [];
 
-  /**
-   * Compute the sums of step `from` and all later ones.
-   * @param {(Step | null)[]} steps all of the run; null where one is missing
-   * @param {number} from index of the first new one
-   */
-  add(steps, from) {
-    let last = this.sums[from - 1] || NOTHING;
-    for (let i = from; i < steps.length; i++) {
-      if (steps[i]) last = plus(last, steps[i]);
-      this.sums[i] = last;
-    }
+  /** @param {Step} step the next one */
+  add(step) {
+    this.sums.push(plus(this.sums.at(-1) ?? NOTHING, step));
   }
 
   /**
@@ -120,10 +112,9 @@ export class SlotCounts {
 
   /**
    * @param {Step} step
-   * @param {Topology | undefined} topo its tree; if undefined, the step is not counted
+   * @param {Topology} topo its tree
    */
   add(step, topo) {
-    if (!topo) return;
     const slots = (this.accepted[step.tree] ||= new Uint32Array(topo.n));
     for (const node of step.verdict.path) slots[node]++;
     this.seen[step.tree] = (this.seen[step.tree] || 0) + 1;

@@ -85,7 +85,6 @@ export class Scrubber extends PlaybackBar {
     svg("rect", { width: 6, height: 6, class: "sq-hatch-back" }, pattern);
     svg("rect", { width: 3, height: 6, class: "sq-hatch-line" }, pattern);
     this.window = svg("rect", { class: "sq-track-window", y: "0", height: "100%" }, chart);
-    this.lost = svg("path", { class: "sq-tick-lost" }, chart);
     this.past = svg("g", {}, chart);
     this.plain = svg("path", { class: "sq-beat-plain" }, this.past);
     this.draft = svg("path", { class: "sq-beat-draft" }, this.past);
@@ -146,7 +145,7 @@ export class Scrubber extends PlaybackBar {
     const wide = Math.max(this.size.w, 1);
     const hasPlain = store.plain.ends.length > 0;
     const { version, steps } = store;
-    const shape = [version, steps.length, wide, this.span, steps.includes(null), hasPlain].join();
+    const shape = [version, steps.length, wide, this.span, hasPlain].join();
     if (this.shape !== shape) this.draw(wide, hasPlain);
     this.shape = shape;
     const { from, to } = this.range || { from: 0, to: store.steps.length };
@@ -162,12 +161,11 @@ export class Scrubber extends PlaybackBar {
     attr(this.chart, "viewBox", `0 0 ${wide} ${tall}`);
     this.names[0].style.display = hasPlain ? "" : "none";
     this.counts[0].style.display = hasPlain ? "" : "none";
-    const parts = { plain: "", draft: "", pass: "", lost: "" };
+    const parts = { plain: "", draft: "", pass: "" };
     this.written = { plain: 0, run: 0 };
     if (hasPlain) this.drawRow(this.plainBlocks(), GAP, wide, parts, PLAIN_ROW);
     const top = hasPlain ? ROW + 2 * GAP : GAP;
     this.drawRow(this.stepBlocks(), top, wide, parts, RUN_ROW);
-    this.drawLost(top, wide, parts);
     for (const [row, count] of Object.entries(this.written))
       while (this.numbers[row].children.length > count) this.numbers[row].lastChild.remove();
     for (const key of Object.keys(parts)) attr(this[key], "d", parts[key]);
@@ -182,13 +180,11 @@ export class Scrubber extends PlaybackBar {
   /** @returns {Block[]} */
   stepBlocks() {
     const { steps, sums } = this.store;
-    const blocks = steps.map((step, i) => {
-      if (!step) return null;
+    return steps.map((step, i) => {
       const from = sums.seconds(i - 1);
       const to = sums.seconds(i);
       return { from, pass: from + (step.seconds?.draft ?? 0), to, tokens: step.emitted.length };
     });
-    return blocks.filter(Boolean);
   }
 
   /** @type {(blocks: Block[], y: number, wide: number, parts: Record<string, string>,
@@ -215,18 +211,8 @@ export class Scrubber extends PlaybackBar {
     this.written[row] += 1;
   }
 
-  // A step that was not received has no known time, so it is a mark between its neighbours.
-  drawLost(y, wide, parts) {
-    const { steps, sums } = this.store;
-    steps.forEach((step, i) => {
-      const x = ((sums.seconds(i) / this.span) * wide).toFixed(1);
-      if (!step) parts.lost += `M${x} ${y}h3v${ROW}h-3z`;
-    });
-  }
-
   describe(i) {
     const step = this.store.steps[i];
-    if (!step) return "step " + (i + 1) + ": not received";
     const time = sourced(format.ms(secondsOf(step)), this.store.word);
     return `step ${i + 1} · ${format.count(step.emitted.length, "token")} · ${time}`;
   }

@@ -112,8 +112,7 @@ export class StepBars {
     this.readout();
     const { w: wide, h: tall } = this.size;
     if (!wide || !tall) return;
-    const isLost = store.steps.includes(null);
-    const shape = [store.version, range.from, range.to, wide, tall, store.done, isLost].join();
+    const shape = [store.version, range.from, range.to, wide, tall, store.done].join();
     if (this.shape !== shape) this.draw(range, wide, tall);
     this.shape = shape;
     this.place(this.now, store.at);
@@ -127,7 +126,7 @@ export class StepBars {
     this.floor = tall - BELOW;
     this.from = range.from;
     this.tall = tall;
-    const most = Math.max(...here.map((step) => (step ? secondsOf(step) : 0)), 1e-6) * 1000;
+    const most = Math.max(...here.map(secondsOf), 1e-6) * 1000;
     const ticks = treeLayout.ticks(most, tall > 190 ? 4 : 3);
     const scale = (this.floor - TOP) / (ticks.distance * ticks.count);
     attr(this.chart, "viewBox", `0 0 ${wide} ${tall}`);
@@ -137,15 +136,15 @@ export class StepBars {
     this.axes(ticks, scale, wide, range);
   }
 
-  /** @type {(here: (Step | null)[], scale: number) => void} */
+  /** @type {(here: Step[], scale: number) => void} */
   drawBars(here, scale) {
     const { each } = this;
     const thick = Math.max(Math.min(each - 2, 56), each * 0.7);
-    const tokens = Math.max(...here.map((step) => step?.emitted.length || 0), 2);
+    const tokens = Math.max(...here.map((step) => step.emitted.length), 2);
     const parts = { draft: "", verify: "", overhead: "", drafted: "", own: "" };
     here.forEach((step, i) => {
       const x = (LEFT + i * each + (each - thick) / 2).toFixed(1);
-      if (step) this.bar(parts, step, x, thick.toFixed(1), scale, (BELOW - 18) / tokens);
+      this.bar(parts, step, x, thick.toFixed(1), scale, (BELOW - 18) / tokens);
     });
     for (const name of Object.keys(parts)) attr(this.paths[name], "d", parts[name]);
   }

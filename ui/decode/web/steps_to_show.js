@@ -11,7 +11,7 @@ const TURN = 1.5; // tokens that a turn (see `hasTurn`) is worth
  * @returns {number} its index; -1 if there is none
  */
 export function lastFullStep({ steps, trees }) {
-  const sizes = steps.map((step) => (step && trees[step.tree]?.n) || 0);
+  const sizes = steps.map((step) => trees[step.tree].n);
   const counts = new Map();
   for (const n of sizes) if (n) counts.set(n, (counts.get(n) || 0) + 1);
   const most = Math.max(...counts.values());
@@ -26,8 +26,8 @@ export function lastFullStep({ steps, trees }) {
  * @returns {number} its index; -1 if there are no steps
  */
 export function bestStep(store) {
-  const worth = store.steps.map((step, i) =>
-    step ? step.emitted.length + (hasTurn(store, i) ? TURN : 0) : 0,
+  const worth = store.steps.map(
+    ({ emitted }, i) => emitted.length + (hasTurn(store, i) ? TURN : 0),
   );
   return worth.lastIndexOf(Math.max(...worth));
 }
@@ -36,6 +36,6 @@ export function bestStep(store) {
 // rejected, but a sibling was accepted.
 function hasTurn(store, i) {
   const view = store.view(i);
-  const at = view ? chainEnd(view) : -1;
+  const at = chainEnd(view);
   return at >= 0 && view.trials.slice(at).some(({ accepted }) => accepted);
 }

@@ -24,8 +24,6 @@ export class TextView {
   version = 0;
   /** @type {Meta | null} */
   meta = null;
-  /** @type {(HTMLElement | null)[]} each step's element; null until the step has arrived */
-  groups = [];
   current = ""; // key of what `mark` last marked
   /** @type {HTMLElement | null} the element to scroll to after painting */
   wanted = null;
@@ -87,8 +85,7 @@ export class TextView {
     this.meta = store.meta;
     this.paintPrompt(store.meta.prompt);
     text(this.title, titleOf(store.largest));
-    this.groups.forEach((group, i) => group === null && steps[i] && this.fill(i));
-    for (let i = this.groups.length; i < steps.length; i++) this.append(i);
+    for (let i = this.flow.children.length; i < steps.length; i++) this.append(i);
     const isGrowing = store.playing || (store.follow && !store.done);
     // While the run grows or plays, the text after the current moment is hidden. If plain decoding
     // has a panel too, that text is always hidden, so that both panels show the same moment.
@@ -133,10 +130,10 @@ export class TextView {
   // How much of the whole text is repeated, in words. Counted again only if the steps changed.
   repeats() {
     const { version, steps } = this.store;
-    const key = [version, steps.length, steps.includes(null)].join();
+    const key = [version, steps.length].join();
     if (this.counted === key) return this.loop;
     const counts = new Repeats();
-    for (const step of steps) if (step) counts.add(step.emitted);
+    for (const step of steps) counts.add(step.emitted);
     this.counted = key;
     this.loop = repeatsInWords(counts);
     return this.loop;
@@ -144,27 +141,13 @@ export class TextView {
 
   restart() {
     this.version = this.store.version;
-    this.groups = [];
     this.current = "";
     this.flow.replaceChildren();
   }
 
   append(i) {
     const group = el("span", { class: "sq-group sq-future", "data-step": i }, this.flow);
-    this.write(group, i);
-    this.groups.push(this.store.steps[i] ? group : null);
-  }
-
-  fill(i) {
-    const group = /** @type {HTMLElement} */ (this.flow.children[i]);
-    group.replaceChildren();
-    this.write(group, i);
-    this.groups[i] = group;
-  }
-
-  write(group, i) {
     const step = this.store.steps[i];
-    if (!step) return void el("span", { class: "sq-lost", text: " […] " }, group);
     step.emitted.forEach((_id, k) => writeToken(group, k, step));
   }
 

@@ -20,13 +20,12 @@ const UNKNOWN = "{}"; // values of a form that are not known yet
  * @param {{value?: string}} props
  * @param {(name: string, changed: () => void) => void} watch
  * @param {(name: string, data?: object) => void} trigger
- * @param {object} server functions of the server: get_steps
  */
-export function connect(element, props, watch, trigger, server) {
+export function connect(element, props, watch, trigger) {
   /** @type {HTMLElement} */
   const root = element.querySelector(".sq-stage");
   const page = { ...formBeside("rc"), follow: () => trigger("follow") };
-  const view = mountRace(root, { trigger, server, page });
+  const view = mountRace(root, { trigger, page });
   const isBusy = () => canStop("rc");
   const job = watchJob({ isBusy, ask: (asked) => trigger("ask", asked) });
   sayInterrupted("race", isBusy, "race");

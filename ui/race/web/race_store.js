@@ -66,7 +66,6 @@ export class RaceStore extends Playback {
     this.forgetSteps();
     /** @type {number[]} the lane of each step */
     this.stepLanes = [];
-    this.isLate = false; // whether a step has arrived after its successors
     /** @type {(Result | null)[]} */
     this.results = [];
     /** @type {Analysis[]} */
@@ -94,21 +93,16 @@ export class RaceStore extends Playback {
 
   // -- messages ------------------------------------------------------------------------------
 
-  /**
-   * @param {RaceMessage} message
-   * @param {boolean} [refill] whether it fills a gap
-   */
-  take(message, refill) {
+  /** @param {RaceMessage} message */
+  take(message) {
     const race = message.race ?? null;
     if (isOfFurtherRuns(message) && race !== this.race) return; // the page shows another race
     if (race !== null && race !== this.race) this.reset(race);
     const before = this.steps.length;
     if (message.meta) this.meta = message.meta;
     message.step_lanes?.forEach((lane, k) => (this.stepLanes[message.from + k] = lane));
-    this.isLate = refill;
-    this.takeSteps(message, refill);
-    if (message.lanes) this.lanes = message.lanes;
-    if (message.lanes || this.isLate) this.addAgain();
+    this.takeSteps(message);
+    if (message.lanes) this.takeLanes(message.lanes);
     else for (let i = before; i < this.steps.length; i++) this.add(i);
     this.takeState(message);
     this.settle();
@@ -127,20 +121,19 @@ export class RaceStore extends Playback {
       if (message[name] !== undefined) this[name] = message[name];
   }
 
-  put(i, step) {
-    this.isLate ||= i < this.steps.length;
-    super.put(i, step);
-  }
-
   /** @param {number} i index of a step */
   add(i) {
     const step = this.steps[i];
-    if (step) this.totals[this.stepLanes[i]]?.add(step, this.trees[step.tree]?.n ?? 0);
+    this.totals[this.stepLanes[i]].add(step, this.trees[step.tree].n);
   }
 
-  /** Compute all totals again, because missing steps or the lanes have arrived. */
-  addAgain() {
+  /**
+   * Take the lanes, and compute their totals again.
+   * @param {Lane[]} lanes
+   */
+  takeLanes(lanes) {
     this.built += 1;
+    this.lanes = lanes;
     this.totals = this.lanes.map(() => new LaneTotals());
     this.steps.forEach((_, i) => this.add(i));
   }
@@ -149,13 +142,13 @@ export class RaceStore extends Playback {
    * A step of a lane, prepared for a picture.
    * @param {number} lane
    * @param {number} i its index among the lane's steps
-   * @returns {StepView | null} null if there is no such step, or its tree is not known
+   * @returns {StepView | null} null if there is no such step
    */
   view(lane, i) {
     const step = this.totals[lane]?.steps[i];
-    const topo = step && this.trees[step.tree];
-    const meta = { ...this.meta, verifier: this.lanes[lane]?.verifier };
-    return topo ? viewStep(step, topo, this.pieces, meta) : null;
+    if (!step) return null;
+    const meta = { ...this.meta, verifier: this.lanes[lane].verifier };
+    return viewStep(step, this.trees[step.tree], this.pieces, meta);
   }
 
   /**
@@ -164,7 +157,7 @@ export class RaceStore extends Playback {
    * @returns {number}
    */
   rows(lane) {
-    return Math.max(1, ...this.totals[lane].steps.map(({ tree }) => this.trees[tree]?.rows ?? 1));
+    return Math.max(1, ...this.totals[lane].steps.map(({ tree }) => this.trees[tree].rows));
   }
 
   /**

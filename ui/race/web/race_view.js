@@ -15,14 +15,13 @@ import { REAL, slowed } from "../../shared/web/speeds.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
 /**
- * Options of the view; each may be left out. `server.get_steps([race, from])` returns all steps
- * from index `from` on. `page`: the form beside the view.
+ * Options of the view; each may be left out. `page`: the form beside the view.
  *
  * `trigger` is called with one of these names and objects:
  * "apply", {lane, parents}: put the tree `parents` into lane number `lane` of the form.
  * "open", {race, lane}: open in Decode the run of the lane with the index `lane`.
  * "more", {race}: make further runs of the race.
- * @typedef {{server?: any, trigger?: (name: string, data?: object) => void,
+ * @typedef {{trigger?: (name: string, data?: object) => void,
  *   page?: import("../../shared/web/form_buttons.js").FormBeside}} Options
  */
 
@@ -35,7 +34,7 @@ class RaceView {
    * @param {HTMLElement} element a `.sq-stage`, or an element that contains one or gets one
    * @param {Options} [options]
    */
-  constructor(element, { server, trigger, page = {} } = {}) {
+  constructor(element, { trigger, page = {} } = {}) {
     /** @type {HTMLElement | null} */
     const inside = element.querySelector(".sq-stage");
     const found = element.matches?.(".sq-stage") ? element : inside;
@@ -43,7 +42,7 @@ class RaceView {
     this.root.replaceChildren();
     this.root.classList.add("race-stage");
     this.trigger = trigger ?? null;
-    this.store = new RaceStore(server);
+    this.store = new RaceStore();
     const frame = el("div", { class: "sq-frame" }, this.root);
     this.build(frame, page);
     this.keys = new RaceKeys(this.store, this, page);

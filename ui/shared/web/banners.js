@@ -1,8 +1,7 @@
-/* The banners above a run or a race: an error, a notice, which steps are missing, and whose run it
-   is. A visitor whose own run waits can follow another visitor's. */
+/* The banners above a run or a race: an error, a notice, and whose run it is. A visitor whose own
+   run waits can follow another visitor's. */
 import { button, el, show, text } from "./dom.js";
 import { readable } from "./format.js";
-import { lostWords } from "./run_words.js";
 
 /**
  * @import { Following } from "./playback.js"
@@ -13,8 +12,6 @@ import { lostWords } from "./run_words.js";
  * @property {boolean} done
  * @property {string | null} error
  * @property {string | null} notice
- * @property {{a: number, b: number} | null} gap
- * @property {(object | null)[]} steps
  */
 
 /** The banners, for runs or for races. */
@@ -33,7 +30,6 @@ export class Banners {
       el("p", { class: "sq-banner" + cls, role, hidden: "", "data-part": part }, this.root);
     this.error = banner("error", "alert", " sq-banner-error");
     this.notice = banner("notice");
-    this.gap = banner("gap");
     this.followed = banner("followed");
     const act = () => {
       store.following.isWanted = true;
@@ -44,13 +40,12 @@ export class Banners {
   }
 
   paint() {
-    const { following, done, error, notice, gap, steps } = this.store;
+    const { following, done, error, notice } = this.store;
     const whose = `Someone else's ${this.what}, read-only.`;
     const rest = following.isWaiting ? " Yours is shown as soon as it starts." : "";
     const banners = {
       error: readable(error),
       notice: readable(notice),
-      gap: gap ? lostWords(steps) : "",
       followed: following.isFollowed ? whose + rest : "",
     };
     for (const [name, words] of Object.entries(banners)) {

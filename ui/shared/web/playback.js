@@ -3,7 +3,6 @@
 import { topology } from "./tree_layout.js";
 
 /**
- * @import { Server } from "./connect_component.js"
  * @import { Step } from "./step_view.js"
  * @import { Topology } from "./tree_layout.js"
  */
@@ -13,9 +12,8 @@ import { topology } from "./tree_layout.js";
  * @typedef {object} StepsMessage
  * @property {number} [from] index of the first of `steps`
  * @property {number[][]} [trees] the trees that no earlier message had, each as the parents of its
- *   nodes; in an answer to `get_steps`, all trees
- * @property {Record<string, string>} [pieces] texts by token id: those that no earlier message had;
- *   in an answer to `get_steps`, all of them
+ *   nodes; if `from` is 0, all trees so far
+ * @property {Record<string, string>} [pieces] texts by token id: those that no earlier message had
  * @property {Step[]} [steps]
  */
 
@@ -50,9 +48,7 @@ export class Playback {
   /** @type {number[]} durations of the last paints in ms, for tests */
   paints = [];
 
-  /** @param {Server} [server] */
-  constructor(server) {
-    this.server = server || {};
+  constructor() {
     this.reset(null);
   }
 
@@ -67,8 +63,8 @@ export class Playback {
   }
 
   /**
-   * Take a message. `refill` says whether this page had asked for it, because steps were missing.
-   * @type {(message: any, refill: boolean) => void}
+   * Take a message.
+   * @type {(message: any) => void}
    */
   take() {
     throw new Error("a subclass must define take()");
@@ -81,57 +77,24 @@ export class Playback {
     this.trees = [];
     /** @type {Map<string, string>} */
     this.pieces = new Map();
-    /** @type {(Step | null)[]} null where one is missing */
+    /** @type {Step[]} */
     this.steps = [];
-    /** @type {{a: number, b: number} | null} steps from a to b - 1 did not arrive */
-    this.gap = null;
   }
 
-  /**
-   * @param {StepsMessage} message
-   * @param {boolean} refill whether the message answers `get_steps`
-   */
-  takeSteps({ from = this.steps.length, steps = [], trees = [], pieces = {} }, refill) {
+  /** @param {StepsMessage} message */
+  takeSteps({ from = this.steps.length, steps = [], trees = [], pieces = {} }) {
     const before = this.steps.length;
-    const isRepeated = !refill && steps.length > 0 && from + steps.length <= before;
-    // An answer to `get_steps` contains all trees so far, and so does the first message.
-    const first = refill || from === 0 ? 0 : null;
-    if (!isRepeated) addTrees(this.trees, trees.map(topology), first, steps);
+    // A message that begins with the first step has all trees so far.
+    const first = from === 0 ? 0 : this.trees.length;
+    const isRepeated = steps.length > 0 && from + steps.length <= before;
+    if (!isRepeated) trees.forEach((tree, k) => (this.trees[first + k] ??= topology(tree)));
     for (const [id, text] of Object.entries(pieces)) this.pieces.set(id, text);
-    if (from > before) this.missing(before, from);
-    steps.forEach((step, k) => {
-      if (!this.steps[from + k]) this.put(from + k, step);
-    });
+    for (const step of steps.slice(before - from)) this.put(step);
   }
 
-  /**
-   * @param {number} i
-   * @param {Step} step
-   */
-  put(i, step) {
-    this.steps[i] = step;
-  }
-
-  // Steps a to b - 1 did not arrive: reserve their indices, show the gap, and ask for them once.
-  missing(a, b) {
-    for (let i = a; i < b; i++) this.steps[i] = null;
-    this.gap = { a: this.gap?.a ?? a, b };
-    if (typeof this.server.get_steps === "function") this.ask(a);
-  }
-
-  async ask(from) {
-    const { what } = this;
-    const name = this[what];
-    try {
-      const answer = await this.server.get_steps([name, from]);
-      const message = typeof answer === "string" ? JSON.parse(answer) : answer;
-      if (!message || this[what] !== name) return;
-      this.take({ ...message, [what]: name, done: undefined, notice: undefined }, true);
-      if (!this.steps.includes(null)) this.gap = null;
-      this.changed();
-    } catch {
-      // the view still shows the gap
-    }
+  /** @param {Step} step the next one */
+  put(step) {
+    this.steps.push(step);
   }
 
   // -- the playback ------------------------------------------------------------------------------
@@ -164,8 +127,21 @@ export class Playback {
       this.set({ error: "A message from the server could not be read." });
       return;
     }
-    this.take(message.format === "sequoia-run" ? fromFile(message) : message, false);
+    if (this.lacksSteps(message)) {
+      this.set({ error: "Some steps did not arrive. Reload the page." });
+      return;
+    }
+    this.take(message.format === "sequoia-run" ? fromFile(message) : message);
     if (isText) this.lastRaw = value;
+  }
+
+  /**
+   * @param {any} message
+   * @returns {boolean} whether steps before those of the message did not arrive
+   */
+  lacksSteps(message) {
+    const isSame = message[this.what] === this[this.what];
+    return (message.from ?? 0) > (isSame ? this.steps.length : 0);
   }
 
   // Whether the run is shown as recorded: always if labelled "recorded", never if "measured". Any
@@ -237,27 +213,6 @@ function parsed(text) {
 }
 
 const fromFile = (file) => ({ ...file, run: "file-" + ++files, from: 0, done: true });
-
-/**
- * Add the trees of a message to those known. A tree that is known stays the same object.
- * @template T
- * @param {T[]} known by number; empty where a tree has not arrived. New trees are added here
- * @param {T[]} trees of the message, with consecutive numbers
- * @param {number | null} first the number of the first of them; null: find it from the steps
- * @param {{tree: number}[]} steps of the message
- */
-export function addTrees(known, trees, first, steps) {
-  const start = first ?? firstNew(trees.length, steps) ?? known.length;
-  trees.forEach((tree, k) => (known[start + k] ??= tree));
-}
-
-// The number of the first of `count` new trees. New trees have the highest numbers, and the steps
-// of the same message use all of them. Null if the message has no steps that use them.
-/** @type {(count: number, steps: {tree: number}[]) => number | null} */
-function firstNew(count, steps) {
-  const first = Math.max(...steps.map(({ tree }) => tree)) + 1 - count;
-  return first >= 0 && Number.isFinite(first) ? first : null;
-}
 
 /**
  * The fields of a message that matter for following. `wait`: the visitor's own run is waiting;

@@ -1,4 +1,4 @@
-/* Words about a run or race: its badge, its verifier, its missing steps, and why a run ended. */
+/* Words about a run or race: its badge, its verifier, and why a run ended. */
 import * as dom from "./dom.js";
 import { count, readable } from "./format.js";
 import VERIFIERS from "./verifiers.json" with { type: "json" };
@@ -17,8 +17,6 @@ const ENDS = {
   broken: ["stopped by an error", "stopped by an error"],
 };
 
-const LIST = new Intl.ListFormat("en-GB");
-
 /**
  * A time with its source, such as "3 ms (measured)".
  * @param {string} time
@@ -26,27 +24,6 @@ const LIST = new Intl.ListFormat("en-GB");
  * @returns {string}
  */
 export const sourced = (time, word) => time + (word ? " (" + word + ")" : "");
-
-/**
- * Which steps did not arrive, in words.
- * @param {(object | null)[]} steps null where one is missing
- * @returns {string} "" if all arrived
- */
-export function lostWords(steps) {
-  /** @type {number[][]} first and last number of each gap, counted from 1 */
-  const gaps = [];
-  steps.forEach((step, i) => {
-    if (step) return;
-    if (i && !steps[i - 1]) gaps.at(-1)[1] = i + 1;
-    else gaps.push([i + 1, i + 1]);
-  });
-  if (!gaps.length) return "";
-  const [[first, last]] = gaps;
-  if (gaps.length === 1 && first === last)
-    return `Step ${first} did not arrive; the figures omit it.`;
-  const names = gaps.map(([a, b]) => (a === b ? String(a) : `${a} to ${b}`));
-  return `Steps ${LIST.format(names)} did not arrive; the figures omit them.`;
-}
 
 /**
  * Write the source of a run's or race's numbers into its badge.

@@ -76,7 +76,6 @@ export async function saveRecording(store, { view, what, start, data, facts, has
  * "" if it can */
 function whyNot({ steps, done }, what, start) {
   if (!steps.length) return `there is no ${what} on screen; ${start} or open a file first`;
-  if (steps.includes(null)) return `some steps of the ${what} did not arrive; start it again`;
   return done ? "" : `the ${what} is not over yet; save it when it has ended, or stop it first`;
 }
 
