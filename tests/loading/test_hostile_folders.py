@@ -8,6 +8,7 @@ import resource
 import shutil
 from pathlib import Path
 
+import decoded
 import hostile
 import pytest
 
@@ -42,7 +43,7 @@ def refusal(folder: Path, good: Path, role: str) -> str:
 
 def emitted(pair: Pair) -> list[int]:
     steps = speculate(pair, "def f(x):", SamplingParams(max_new_tokens=12), Tree.kary(2, 3))
-    return [token for step in steps for token in step.emitted]
+    return decoded.emitted(steps)
 
 
 def is_clear(words: str) -> bool:
@@ -68,7 +69,7 @@ def test_each_folder_is_refused_with_one_clear_sentence_and_the_loaded_pair_stil
 ) -> None:
     """All folders of a group are loaded in the test's own process. A folder that made this process
     hang, crash or run out of memory would fail the whole run."""
-    monkeypatch.setattr(compare_tokenizers, "_TRIAL_SECONDS", 1.5)
+    monkeypatch.setattr(compare_tokenizers, "_TRIAL_SECONDS", 0.7)
     before = emitted(pair)
     peak = _peak()
     found = {}

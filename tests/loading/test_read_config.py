@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import decoded
 import pytest
 import torch
 from fakes import save, tiny_model
@@ -78,7 +79,7 @@ def loaded(folder: Path, draft: Path) -> Pair:
 
 def emitted(pair: Pair) -> list[int]:
     steps = speculate(pair, "def f(x):", SamplingParams(max_new_tokens=6), Tree.kary(2, 2))
-    return [token for step in steps for token in step.emitted]
+    return decoded.emitted(steps)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -69,13 +69,6 @@ def test_a_damaged_header_is_read_or_refused_but_nothing_else(file: Path) -> Non
     assert len(damaged) - 380 < refused < len(damaged) - 20
 
 
-@pytest.mark.parametrize("end", [0, 7, 20, -1])
-def test_a_truncated_file_asks_for_another_download(end: int, file: Path) -> None:
-    file.write_bytes(file.read_bytes()[:end])
-    with pytest.raises(BadModel, match=r"download is incomplete, so download it again"):
-        read_header(file, "m")
-
-
 def test_a_header_over_the_size_limit_is_refused(file: Path) -> None:
     header = json.dumps({"x": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}}).encode()
     header += b" " * (LONGEST + 1 - len(header))

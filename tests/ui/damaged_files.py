@@ -156,21 +156,9 @@ def large_files(megabytes: int) -> Iterator[Damaged]:
     size = megabytes * 1_000_000
     run = json.loads((SAVED / "runs" / "greedy.json").read_bytes())
     race = json.loads((SAVED / "races" / "greedy.json").read_bytes())
-    yield _large("runs", "valid", long_run(size))
     yield _large("races", "many pooled runs", {**race, "pool": {"runs": [1.5] * (size // 5)}})
     yield _large("runs", "many empty lists", {**run, "steps": [[]] * (size // 4)})
     yield Damaged("runs", "deep, large", b"[" * size)
-
-
-def long_run(size: int) -> dict[str, Any]:
-    """A valid run of 4096 steps whose file has about `size` bytes."""
-    run = json.loads((SAVED / "runs" / "greedy.json").read_bytes())
-    nodes = size // 4096 // 26
-    values = {"tokens": [12] * nodes, "q": [0.358828] * nodes, "p": [0.146236] * nodes}
-    walk = {"trials": [], "path": [0], "bonus": 221, "emitted": [221], "text": [" "]}
-    step = {**run["steps"][1], "tree": 0, **values, **walk}
-    steps = [{**step, "i": index} for index in range(4096)]
-    return {**run, "trees": [[-1, *([0] * (nodes - 1))]], "steps": steps}
 
 
 def _large(kind: str, how: str, value: Any) -> Damaged:

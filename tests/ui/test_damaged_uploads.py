@@ -4,6 +4,7 @@ raise is the one for its kind of file, such as BadTrace for runs."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -43,7 +44,11 @@ OPENERS: dict[str, tuple[Callable[[Path], object], type[SequoiaError]]] = {
     "profiles": (open_profile, BadProfile),
     "trees": (open_tree, BadTree),
 }
-DAMAGED: list[Damaged] = [*damaged_files(FILES)]
+
+
+@cache
+def damaged() -> list[Damaged]:
+    return [*damaged_files(FILES)]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -52,7 +57,7 @@ def test_opening_raises_only_the_error_of_its_kind(kind: str, tmp_path: Path) ->
     opener, error = OPENERS[kind]
     path = tmp_path / "file.json"
     reasons: list[str] = []
-    files = [file for file in DAMAGED if file.kind == kind]
+    files = [file for file in damaged() if file.kind == kind]
     for file in files:
         path.write_bytes(file.data)
         try:

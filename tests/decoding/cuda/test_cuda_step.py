@@ -13,7 +13,6 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +24,7 @@ from packaging.version import Version
 pytest.importorskip("triton", reason="there is no Triton for this system")
 
 import triton
+from decoded import emitted
 from fakes import PROMPTS, tiny_pair
 
 from sequoia.algorithm.sampling_params import SamplingParams
@@ -147,10 +147,6 @@ def placed() -> Pair:
         model.__init__(copy.deepcopy(model.hf).to(DEVICE), model.name)
         use_fast_forward(model)
     return pair
-
-
-def emitted(steps: Iterable[StepTrace]) -> list[int]:
-    return [token for step in steps for token in step.emitted]
 
 
 def steps(

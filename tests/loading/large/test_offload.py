@@ -69,8 +69,8 @@ def streamed(hf: Any, resident: int = 0) -> tuple[TreeModel, LayerStream, Late]:
 # -- same results ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("resident", range(6))
-@pytest.mark.parametrize("layers", [1, 2, 3, 5])
+@pytest.mark.parametrize("resident", [0, 2, 5])
+@pytest.mark.parametrize("layers", [1, 3, 5])
 def test_the_logits_are_those_of_the_whole_model_cpu(layers: int, resident: int) -> None:
     """The logits of three consecutive passes agree to the last bit. With 3 or 5 streamed layers,
     the two buffers swap roles after each pass."""
@@ -115,11 +115,8 @@ def test_layers_of_different_shapes_share_the_buffers_cpu() -> None:
     [
         (4, 0, (0, 1, 2, 3)),
         (4, 4, ()),
-        (4, 2, (0, 2)),
         (6, 2, (0, 1, 3, 4)),
         (5, 1, (0, 1, 2, 3)),
-        (5, 4, (0,)),
-        (3, 2, (0,)),
     ],
 )
 def test_resident_layers_are_spread_evenly_between_streamed_ones(
@@ -162,7 +159,7 @@ class Broken(Exception):
     pass
 
 
-@pytest.mark.parametrize("where", range(5))
+@pytest.mark.parametrize("where", [0, 2, 4])
 @pytest.mark.parametrize("part", ["input_layernorm", "mlp"])
 @pytest.mark.parametrize("resident", [0, 2])
 def test_a_pass_that_fails_does_no_harm_cpu(where: int, part: str, resident: int) -> None:

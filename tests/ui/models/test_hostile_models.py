@@ -51,7 +51,7 @@ def test_the_page_says_why_and_keeps_its_models(
     make: Callable[..., DecodeJob],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(compare_tokenizers, "_TRIAL_SECONDS", 1.5)
+    monkeypatch.setattr(compare_tokenizers, "_TRIAL_SECONDS", 0.7)
     folder = Path(shutil.copytree(good, tmp_path / "model"))
     hostile.FOLDERS[name](folder)
     version = model_host.version
