@@ -241,6 +241,8 @@ def test_every_speed_up_of_a_race_is_that_of_its_verdict(
             continue
         assert agree(card, [speedup], f"lane {lane}") >= 1 + (speedup["low"] is not None)
         assert WORDS[speedup["code"]] in card
+        pair = race.verdict.pair(lane, speedup["over"])
+        say_how_tokens_were_found(board, lane, card, is_expected=bool(pair and pair.expected))
         if judged_runs == 1:
             why = shown(board, f".race-why[data-lane='{lane}'] .race-fall li:last-child b")
             as_factor = {**speedup, "code": ""}  # a factor below 1 is not turned here
@@ -251,6 +253,22 @@ def test_every_speed_up_of_a_race_is_that_of_its_verdict(
         assert first != second if pair["apart"] else True
     stopped = "p" if verdict["stopped"] else ""
     assert all((pair["p"] is None) == bool(stopped) for pair in verdict["pairs"])
+
+
+def say_how_tokens_were_found(board: Page, lane: int, card: str, *, is_expected: bool) -> None:
+    """The card of a lane and its analysis show the same tokens per step, or say which of them were
+    counted and which are to be expected."""
+    assert ("expected tokens" in card) == is_expected
+    (counted, *found) = board.locator(
+        f".race-lane[data-lane='{lane}'] [data-figure=tokensPerStep],"
+        f".race-why[data-lane='{lane}'] .race-fall li:first-child b"
+    ).all_inner_texts()
+    named = board.locator(f".race-why[data-lane='{lane}'] li:first-child .race-fall-name")
+    if is_expected:
+        assert "ounted in" in shown(board, f".race-lane[data-lane='{lane}'] [data-part=counted]")
+        assert all("expected" in name for name in named.all_inner_texts())
+    else:
+        assert all(float(one) == float(counted) for one in found)
 
 
 def test_the_races_have_all_verdicts(host: ModelHost) -> None:
