@@ -20,6 +20,7 @@ from sequoia.algorithm.step_trace import PHASES, DecodeStats, StepTrace, repetit
 from sequoia.algorithm.tree import MAX_NODES, Tree
 from sequoia.algorithm.verifiers import VERIFIERS
 from sequoia.algorithm.verifiers.verifier import Trial, Verdict
+from sequoia.checked_types import MAX_STEPS
 from sequoia.decoding.engine import Decoder, run
 from sequoia.decoding.recorder import Recorder
 from sequoia.decoding.recorder import rounded as digits_kept
@@ -361,6 +362,11 @@ def in_verdict(name: str, value: Any) -> Callable[[dict], None]:
 HOSTILE: dict[str, tuple[Callable[[dict], Any], str]] = {
     "another format": (lambda d: d.update(format="sequoia-tree"), "not a sequoia-run file"),
     "an unknown field": (lambda d: d["meta"].update(x=1), "meta.x: 1; "),
+    "too many steps": (
+        lambda d: d.update(steps=d["steps"][:1] * (MAX_STEPS + 1)),
+        f"at most {MAX_STEPS}",
+    ),
+    "many pieces": (lambda d: d.update(pieces=dict.fromkeys(range(300_001), "")), "at most 300000"),
     "steps out of order": (lambda d: d["steps"].reverse(), "steps.0.index: "),
     "a huge tree": (
         lambda d: d["trees"].__setitem__(0, [-1] + [0] * MAX_NODES),

@@ -31,8 +31,9 @@ from ui.serving.sessions import Sessions
 from ui.serving.wait_times import Wait
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def other() -> Pair:
+    """Another pair, measured once."""
     return dataclasses.replace(fakes.tiny_pair(seed=3), name="owner/big + owner/small")
 
 
