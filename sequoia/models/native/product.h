@@ -21,12 +21,14 @@ constexpr int ROWS = 3, BLOCKS = 2;
 #endif
 constexpr int ITEM = 4;  // blocks of one item of work
 
-// Add R rows of x (R, n), times C blocks of weights, to `sums`. Weights: (C, n, 16).
+// Add R rows of x (R, n), times C blocks of weights, to `sums`. Weights: (C, n, 16). Meanwhile the
+// next blocks are fetched into the second cache.
 template <int R, int C>
 static void multiply(const float* x, int64_t n, const float* weights, Lane (&sums)[R][C]) {
     for (int64_t i = 0; i < n; i++)
         for (int c = 0; c < C; c++) {
             Lane lane = load(weights + (c * n + i) * W);
+            __builtin_prefetch(weights + ((C + c) * n + i) * W, 0, 2);
             for (int r = 0; r < R; r++) sums[r][c] += lane * x[r * n + i];
         }
 }
@@ -37,6 +39,7 @@ static void multiply(const Bf16* x, int64_t n, const Bf16* weights, Lane (&sums)
     for (int64_t i = 0; i < n; i += 2)
         for (int c = 0; c < C; c++) {
             IntLane lane = *(const IntLane*)(weights + (c * n + i) * W);
+            __builtin_prefetch(weights + ((C + c) * n + i) * W, 0, 2);
             for (int r = 0; r < R; r++) {
                 uint32_t pair;
                 memcpy(&pair, x + r * n + i, sizeof pair);
@@ -120,24 +123,40 @@ static bool in_tiles(const T*, int64_t, int64_t, const T*, float*, int64_t) {
     return false;
 }
 
-// As many whole groups of R rows as there are from `row` on, then the rest in smaller groups.
+// R rows of x, times C blocks of weights.
 template <int R, int C, class T>
-static void row_groups(const T* x, int64_t row, int64_t rows, int64_t n, const T* weights,
-                       float* to, int64_t stride) {
-    for (; rows - row >= R; row += R) {
-        Lane sums[R][C] = {};
-        multiply<R, C>(x + row * n, n, weights, sums);
-        for (int r = 0; r < R; r++)
-            for (int c = 0; c < C; c++) store(to + (row + r) * stride + c * W, sums[r][c]);
+static void row_group(const T* x, int64_t n, const T* weights, float* to, int64_t stride) {
+    Lane sums[R][C] = {};
+    multiply<R, C>(x, n, weights, sums);
+    for (int r = 0; r < R; r++)
+        for (int c = 0; c < C; c++) store(to + r * stride + c * W, sums[r][c]);
+}
+
+// The same for `rows` rows, which are at most R.
+template <int R, int C, class T>
+static void up_to(int64_t rows, const T* x, int64_t n, const T* weights, float* to,
+                  int64_t stride) {
+    if constexpr (R > 1)
+        if (rows < R) return up_to<R - 1, C>(rows, x, n, weights, to, stride);
+    row_group<R, C>(x, n, weights, to, stride);
+}
+
+// All rows, in as few groups as possible, which are about equally large.
+template <int C, class T>
+static void row_groups(const T* x, int64_t rows, int64_t n, const T* weights, float* to,
+                       int64_t stride) {
+    int64_t groups = (rows + ROWS - 1) / ROWS;
+    for (int64_t group = 0; group < groups; group++) {
+        int64_t row = rows * group / groups, last = rows * (group + 1) / groups;
+        up_to<ROWS, C>(last - row, x + row * n, n, weights, to + row * stride, stride);
     }
-    if constexpr (R > 1) row_groups<R / 2, C>(x, row, rows, n, weights, to, stride);
 }
 
 template <int C, class T>
 static void block_product(const T* x, int64_t rows, int64_t n, const T* weights, float* to,
                           int64_t stride) {
     if (!in_tiles<C>(x, rows, n, weights, to, stride))
-        row_groups<ROWS, C>(x, 0, rows, n, weights, to, stride);
+        row_groups<C>(x, rows, n, weights, to, stride);
 }
 
 // The product of x (rows, n) with some blocks of weights, (rows, blocks * 16).
