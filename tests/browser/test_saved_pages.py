@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -32,27 +33,31 @@ DRAWN = {
     "Lab": "[data-part=curves] .js-line",
 }
 Open = Callable[..., Page]
+Saved = Callable[[str], Path]
 
 
 @pytest.fixture(scope="module")
-def saved(browser: Browser, app: Any, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """The saved file of each tab: the recorded run, the recorded race, and the Lab."""
+def saved(browser: Browser, app: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Saved]:
+    """A function that gives the saved file of a tab: the recorded run, the recorded race, or the
+    Lab."""
     page = browser.new_page(viewport={"width": 1280, "height": 800})
     page.goto(app.url)
     page.wait_for_selector("[data-part=own]:visible")
     page.evaluate("document.querySelector('[data-act=panel]').click()")
     folder = tmp_path_factory.mktemp("saved")
-    files = {}
-    for tab, save in SAVE.items():
+
+    @cache
+    def file_of(tab: str) -> Path:
         page.get_by_role("tab", name=tab, exact=True).click()
         page.wait_for_selector(READY[tab])
         page.wait_for_timeout(1000)
         with page.expect_download() as download:
-            save(page)
-        files[tab] = folder / f"{tab}.html"
-        download.value.save_as(files[tab])
+            SAVE[tab](page)
+        download.value.save_as(folder / f"{tab}.html")
+        return folder / f"{tab}.html"
+
+    yield file_of
     page.close()
-    return files
 
 
 @pytest.fixture
@@ -83,7 +88,7 @@ def open_file(browser: Browser) -> Iterator[Open]:
 
 
 def test_a_saved_run_says_the_same_as_the_app(
-    saved: dict[str, Path], open_file: Open, visit: Callable[..., Page]
+    saved: Saved, open_file: Open, visit: Callable[..., Page]
 ) -> None:
     end = (
         "view => { view.seek(1e6); return [view.store.totals(), "
@@ -91,13 +96,11 @@ def test_a_saved_run_says_the_same_as_the_app(
         "`[data-part=${part}]`).textContent)]; }"
     )
     here = visit().evaluate(f"({end})(document.querySelector('#pg-view .sq-stage').view)")
-    assert open_file(saved["Decode"]).evaluate(f"({end})({STAGE})") == here
+    assert open_file(saved("Decode")).evaluate(f"({end})({STAGE})") == here
 
 
-def test_a_saved_race_has_its_verdict_and_its_own_charts(
-    saved: dict[str, Path], open_file: Open
-) -> None:
-    page = open_file(saved["Race"])
+def test_a_saved_race_has_its_verdict_and_its_own_charts(saved: Saved, open_file: Open) -> None:
+    page = open_file(saved("Race"))
     page.evaluate(f"{STAGE}.seek(1e6)")
     expect(page.locator(".race-lane")).to_have_count(3)
     expect(page.locator("[data-part=headline-words]")).to_contain_text("Sequoia")
@@ -110,9 +113,9 @@ def test_a_saved_race_has_its_verdict_and_its_own_charts(
 
 
 @pytest.mark.nightly
-def test_a_saved_lab_still_plans_trees(saved: dict[str, Path], open_file: Open) -> None:
+def test_a_saved_lab_still_plans_trees(saved: Saved, open_file: Open) -> None:
     """The saved Lab still plans a new tree when the number of nodes changes."""
-    page = open_file(saved["Lab"])
+    page = open_file(saved("Lab"))
     tokens = page.locator("[data-part=tile-tokens] .sq-tile-value")
     before = tokens.inner_text()
     page.evaluate(f"{STAGE}.state.set({{ n: 128 }})")
@@ -124,8 +127,8 @@ def test_a_saved_lab_still_plans_trees(saved: dict[str, Path], open_file: Open) 
 
 @pytest.mark.skipif(not AXE.is_file(), reason="axe-core is not installed: npm --prefix .ci ci")
 @pytest.mark.parametrize("tab", ["Decode", *nightly("Race", "Lab")])
-def test_axe_finds_nothing_wrong(saved: dict[str, Path], open_file: Open, tab: str) -> None:
-    page = open_file(saved[tab], 390, "dark")
+def test_axe_finds_nothing_wrong(saved: Saved, open_file: Open, tab: str) -> None:
+    page = open_file(saved(tab), 390, "dark")
     stop_transitions(page)
     if tab == "Decode":
         page.evaluate(f"{STAGE}.seek(4)")
@@ -142,10 +145,8 @@ def test_axe_finds_nothing_wrong(saved: dict[str, Path], open_file: Open, tab: s
         settle(page)
 
 
-def test_a_damaged_file_gives_a_message(
-    saved: dict[str, Path], open_file: Open, tmp_path: Path
-) -> None:
-    text = saved["Decode"].read_text(encoding="utf-8")
+def test_a_damaged_file_gives_a_message(saved: Saved, open_file: Open, tmp_path: Path) -> None:
+    text = saved("Decode").read_text(encoding="utf-8")
     start = text.index('id="saved-data">') + len('id="saved-data">')
     damaged = tmp_path / "damaged.html"
     damaged.write_text(text[:start] + text[start + 400 :], encoding="utf-8")

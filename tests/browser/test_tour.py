@@ -264,7 +264,8 @@ def test_axe_finds_nothing_wrong_in_any_stop(visit: Callable[..., Page]) -> None
     stop_transitions(page)
     page.evaluate(AXE.read_text(encoding="utf-8"))
     for stop in STOPS:
-        for answers in ({}, {key: given[-1] for key, given in ANSWERS.items()}):
+        given = {key: answers[-1] for key, answers in ANSWERS.items()}
+        for answers in ({}, given) if stop in ("dice", "which") else (given,):
             answered(page, stop, answers)
             settle(page)
             found = page.evaluate("axe.run('.sq-tour', { resultTypes: ['violations'] })")
