@@ -35,8 +35,8 @@ _log = logging.getLogger(__name__)
 
 def use_fast_forward(model: TreeModel, text: Sequence[int] = ()) -> TreeModel:
     """Make `model` use the fastest forward that passes the self-test, and return `model`. The log
-    says why a faster forward was rejected, and `no_fast_forward` why the last one was. Raises
-    BadModel if the forward of `transformers` fails too.
+    says why a faster forward was rejected. If all are, `no_fast_forward` says why the last one was.
+    Raises BadModel if the forward of `transformers` fails too.
 
     The faster forward is NativeLlama, or else FastLlama, on a CPU, CUDA graphs on one GPU, and
     grouped attention for a model whose weights are in several places. text: token ids of an
@@ -51,7 +51,7 @@ def use_fast_forward(model: TreeModel, text: Sequence[int] = ()) -> TreeModel:
             )
         try:
             if _is_used(model, make, SampleText(text, model.vocab)):
-                model.no_fast_forward = "" if model.may_use_graphs else why
+                model.no_native_forward = "" if model.may_use_graphs else why
                 return model
         except (*_BUILT_DIFFERENTLY, NoLibrary, OutOfMemory, Wrong) as problem:
             why = _in_words(problem)

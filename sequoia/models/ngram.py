@@ -66,7 +66,8 @@ class NGram:
 
     name = numbers = "n-gram lookup"
     forward_words = "a lookup in the text so far"
-    placement = no_fast_forward = no_gpu_verification = limit_reason = ""
+    placement = limit_reason = ""
+    no_fast_forward = no_native_forward = no_gpu_verification = ""
     parameters = 0
     temperature = 1.0
     device = torch.device("cpu")

@@ -65,7 +65,8 @@ class TreeModel:
     vocab: the number of logits used; any further ones are padding. limit: the longest text in
     tokens. limit_reason: why `limit` is less than the config states, or "" (see context_length.py).
     forward: the forward in use, at first the one of `transformers`.
-    no_fast_forward: why the fastest forward is not in use, "" if it is or none exists.
+    no_fast_forward: why no faster forward is in use, "" if one is in use or none exists.
+    no_native_forward: why FastLlama is in use and not NativeLlama, or "".
     no_gpu_verification: for a target, why the kernel that verifies trees on the GPU was rejected,
     or "".
     device: the device of token ids and logits. layer_devices: the device of each layer's KV cache.
@@ -99,6 +100,7 @@ class TreeModel:
         self.tested = ""
         self.temperature = 1.0
         self.no_fast_forward = ""
+        self.no_native_forward = ""
         self.no_gpu_verification = ""
         self.forward: Forward = partial(transformers_forward, model)
 

@@ -131,6 +131,7 @@ def _in_use(pair: Pair, role: str) -> dict[str, str]:
         "numbers": model.numbers,
         "forward": model.forward_words,
         "no_fast_forward": model.no_fast_forward,
+        "no_native_forward": model.no_native_forward,
         "no_gpu_verification": model.no_gpu_verification,
         "device": str(model.device),
         "placement": model.placement,

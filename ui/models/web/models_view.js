@@ -183,6 +183,7 @@ function check([what, result]) {
  * @property {string} forward the forward pass in use, in words
  * @property {string} no_fast_forward why no faster forward pass is in use; "" if one is in use or
  *   none exists
+ * @property {string} no_native_forward why this program's own forward pass is not compiled, or ""
  * @property {string} no_gpu_verification why the kernel that verifies trees on the GPU was
  *   rejected; "" if it was not
  * @property {string} device
@@ -227,6 +228,7 @@ function modelFacts(role, { name, numbers, forward, device, placement, ...why })
   return [
     [role, parts.join(" · ")],
     [`${role}: no faster forward pass`, why.no_fast_forward],
+    [`${role}: no compiled forward pass`, why.no_native_forward],
     [`${role}: no verification on the GPU`, why.no_gpu_verification],
   ].filter(([, value]) => value);
 }
