@@ -42,7 +42,6 @@ from sequoia.diagnosis.verdict import (
 from sequoia.errors import BadTrace
 from sequoia.validate_input import shown
 
-RATIO_TO_FIND = 1.1  # there are enough races if they would find a true pace ratio of this size
 Compared = Mapping[tuple[int, int], Comparison]  # by the lanes' indexes, each pair in both orders
 
 
@@ -64,7 +63,6 @@ def race_verdict(
     pairs = tuple(_pair_verdict(pair, found, trials, stopped) for pair, found in ahead.items())
     apart = {(pair.faster, pair.slower) for pair in pairs if pair.apart}
     more = [_more_races(order, compared, apart, trials) for order in orders]
-    more_races, more_to_separate = map(_most, zip(*more, strict=True)) if more else (None, None)
     races = [{race for lane in group for race in lanes[lane].races} for group in groups]
     found = RaceVerdict(
         tuple(lane for order in orders for lane in order),
@@ -75,9 +73,7 @@ def race_verdict(
         min((run.tokens for lane in lanes for run in lane.runs), default=0),
         stopped,
         bool(ahead) and all(found.paired for found in ahead.values()),
-        more_races == 0,
-        more_races,
-        more_to_separate,
+        max(filter(None, more), default=0) if more and None not in more else None,
         looks,
         clock,
         tuple(_speedup_ratios(groups, lanes, compared)),
@@ -240,29 +236,15 @@ def _places_in(
 
 def _more_races(
     order: Sequence[int], compared: Compared, apart: set[tuple[int, int]], trials: int
-) -> tuple[int | None, int | None]:
-    """Two numbers of further races: those needed to find a true difference of 10% between the first
-    two lanes, and those needed to find the difference measured between these lanes. The second is 0
-    if they count as different already. Each number is None if it is unknown or too large."""
+) -> int | None:
+    """How many further races would find the difference measured between the first two lanes. 0 if
+    they count as different already; None if unknown or too many."""
     first, second = (*order, -1, -1)[:2]
+    if {(first, second), (second, first)} & apart:
+        return 0
     found = compared.get((first, second))
-    if found is None:
-        return None, None
-    level = LEVEL / trials
-    wanted = found.races_to_find(RATIO_TO_FIND, level)
-    measured = found.races_to_find(bounded_exp(found.pace), level) if found.pace else None
-    is_found = bool({(first, second), (second, first)} & apart)
-    return _beyond(wanted, found.races), 0 if is_found else _beyond(measured, found.races)
-
-
-def _most(races: Sequence[int | None]) -> int | None:
-    """The largest of several numbers of races; None if any is None."""
-    return None if None in races else max(one or 0 for one in races)
-
-
-def _beyond(races: int | None, made: int) -> int | None:
-    """How many races are missing if `made` of the needed `races` are done."""
-    return None if races is None else max(0, races - made)
+    races = found and found.pace and found.races_to_find(bounded_exp(found.pace), LEVEL / trials)
+    return max(1, races - found.races) if found and races else None
 
 
 # -- two prompts: the speed-ups over plain decoding have no run in common, so their errors are

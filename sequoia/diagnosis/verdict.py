@@ -108,12 +108,8 @@ class RaceVerdict:
     stopped: whether planned runs are missing or unfinished.
     paired: whether there are `pairs`, and in each of them the two texts count as the same
         (compare_pair.py).
-    enough: whether these races would have found a true difference of 10% between the first two
-        lanes, on each prompt.
-    more_races: how many more races of this length would find such a difference. 0 if `enough`;
-        None if unknown or too many.
-    more_to_separate: how many more races would find the measured difference between the first two
-        lanes. 0 if these lanes are `apart`; None if unknown or too many.
+    more_races: how many more races of this length would find the measured difference between the
+        first two lanes, on each prompt. 0 if these lanes are `apart`; None if unknown or too many.
     looks: how many verdicts with p-values have been given on these runs or some of them, this one
         included.
     clock: the name of the simulated clock that gave all step times; empty if they were measured.
@@ -132,9 +128,7 @@ class RaceVerdict:
     tokens: int
     stopped: bool
     paired: bool
-    enough: bool
     more_races: int | None
-    more_to_separate: int | None
     looks: int = 1
     clock: str = ""
     speedup_ratios: tuple[SpeedupRatio, ...] = ()

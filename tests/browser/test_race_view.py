@@ -625,7 +625,6 @@ VERDICT: dict[str, Any] = {
     "tokens": 96,
     "stopped": False,
     "more_races": 30,
-    "more_to_separate": 126,
     "races": 1,
     "headlines": [{"prompt_name": "", "code": "wins", "winner": 0, "rival": 1, "best": ""}],
     "speedups": [
@@ -686,11 +685,11 @@ def test_the_verdict_lists_the_tokens_per_step_and_step_time_of_each_pair(page: 
 def test_a_race_says_if_no_number_of_runs_that_it_may_have_would_be_enough(
     page: Page, needed: int | None
 ) -> None:
-    verdict = {**VERDICT, "more_to_separate": needed, "more_races": needed and 960}
+    verdict = {**VERDICT, "more_races": needed}
     still(page, {**race(lanes=3), "verdict": verdict, "pool": {**POOL, "more": 5}})
     words = text(page, "[data-part=race-on-words]")
-    assert "at most 40 runs: more runs will probably not be enough" in words
-    assert ("about 560 more runs should" in words) == bool(needed)
+    assert "a race has at most 40" in words
+    assert ("would take about 560 more runs (predicted)" in words) == bool(needed)
 
 
 def test_a_race_goes_on_with_one_button_and_its_intervals_narrow(page: Page) -> None:
@@ -698,10 +697,7 @@ def test_a_race_goes_on_with_one_button_and_its_intervals_narrow(page: Page) -> 
     still(page, {**whole, "verdict": VERDICT, "pool": POOL})
     words = text(page, "[data-part=race-on-words]")
     assert "on other code prompts, each with its own seed" in words
-    assert "in this run, about 130 more runs should separate them." in words
-    assert "(Predicted from the spread within this run.)" in words
-    assert "About 30 more runs would be enough to detect a difference as small as 10%." in words
-    assert "not be enough" not in words
+    assert "as so far, about 30 more runs (predicted) should separate them." in words
     button = page.locator("[data-part=race-on-button]")
     assert button.inner_text() == "Make 30 more runs (about 3 min)"
     button.click()

@@ -90,7 +90,7 @@ test("a page without a form lists no keys for the form", () => {
 /** The button “Make more runs” of a race that can have further runs. */
 function raceOn() {
   const pool = { runs: [{}], more: 30, most: 40, kind: "code", seeds: true, planned: null };
-  const verdict = { more_to_separate: 126, more_races: 30 };
+  const verdict = { more_races: 26 };
   const store = { pool, verdict, error: null, following: { isFollowed: false }, set() {} };
   const button = Object.assign(new FakeNode(), { lastElementChild: new FakeNode() });
   const [root, words, bar] = [new FakeNode(), new FakeNode(), new FakeNode()];
@@ -118,7 +118,7 @@ test("the words beside the button say how many more runs would separate the two 
   const on = raceOn();
   on.paint();
   const said = on.words.textContent;
-  assert.match(said, / in this run, about 130 more runs should separate them\. /);
+  assert.match(said, / as so far, about 26 more runs \(predicted\) should separate them\.$/);
 });
 
 test("a press disables the button for further runs, and a refusal enables it again", () => {

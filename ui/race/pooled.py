@@ -83,18 +83,10 @@ def _kind(prompt: str, second: str) -> str:
 
 
 def how_many_more(verdict: RaceVerdict, room: int) -> int:
-    """How many further runs to make, at most `room`. The first of these cases that applies:
-
-    - The two fastest lanes on each prompt already count as different: USUAL_MORE.
-    - The number of further runs to separate them is known and at most `room`: that number.
-    - The number of further runs to find a true difference of 10% is known, and from 1 to `room`:
-      that number.
-    - Otherwise, USUAL_MORE.
-    """
-    if verdict.more_to_separate == 0:
-        return min(USUAL_MORE, room)
-    needed = [more for more in (verdict.more_to_separate, verdict.more_races) if more]
-    return next((more for more in needed if more <= room), min(USUAL_MORE, room))
+    """How many further runs to make, at most `room`: as many as separate the two fastest lanes on
+    each prompt, if that is from 1 to `room`; otherwise USUAL_MORE."""
+    more = verdict.more_races
+    return more if more and more <= room else min(USUAL_MORE, room)
 
 
 def _further_row(run: PooledRun) -> RunShown:

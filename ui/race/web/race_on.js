@@ -97,44 +97,19 @@ function progress(pool) {
  * @param {Verdict} verdict
  * @returns {string}
  */
-function offer(pool, verdict) {
-  const { more } = pool;
-  if (!more)
-    return pool.runs.length >= pool.most
-      ? `This race has reached its limit of ${pool.most} runs.`
-      : "";
-  if (verdict.more_to_separate === 0)
-    return `Further runs show whether the result holds, and narrow the interval. They use the same lanes, ${onPrompts(pool)}.`;
-  const spread = pool.runs.length > 1 ? "so far" : "within this run";
-  const found = needed(verdict, pool);
-  const words = found && ` ${found} (Predicted from the spread ${spread}.)`;
-  return `Further runs use the same lanes, ${onPrompts(pool)}.${words}`;
+function offer(pool, { more_races: more }) {
+  const { runs, most } = pool;
+  if (!pool.more)
+    return runs.length >= most ? `This race has reached its limit of ${most} runs.` : "";
+  return `Further runs use the same lanes, ${onPrompts(pool)}. ${helpOf(more, runs.length, most)}`;
 }
 
-/**
- * In words, how many further runs would separate the two fastest lanes if they really differ as
- * measured, and how many would detect a difference of 10% between them. Empty if each number is 0
- * or unknown.
- * @param {Verdict} verdict
- * @param {Pool} pool
- * @returns {string}
- */
-function needed({ more_to_separate: separate, more_races: ten }, { runs, most }) {
-  const made = runs.length > 1 ? "these runs" : "this run";
-  const isEnough = [separate, ten].some((one) => one && runs.length + one <= most);
-  const found = [
-    separate
-      ? `If the two fastest lanes really differ as much as in ${made}, about ${more(separate)} should separate them.`
-      : "",
-    ten ? `About ${more(ten)} would be enough to detect a difference as small as 10%.` : "",
-    isEnough ? "" : `A race has at most ${most} runs: more runs will probably not be enough.`,
-  ].filter(Boolean);
-  return found.join(" ");
+// The number of further runs is rounded to two significant digits.
+/** @type {(more: number | null, made: number, most: number) => string} */
+function helpOf(more, made, most) {
+  if (more === 0) return "They show whether the result holds, and narrow the interval.";
+  const runs = more && `about ${count(Number(more.toPrecision(2)), "more run")} (predicted)`;
+  if (!more || made + more > most)
+    return `To separate the two fastest lanes would take ${runs ?? "too many runs"}; a race has at most ${most}.`;
+  return `If the two fastest lanes really differ as much as so far, ${runs} should separate them.`;
 }
-
-/**
- * A number of further runs in words, rounded to two significant digits.
- * @param {number} runs
- * @returns {string}
- */
-const more = (runs) => count(Number(runs.toPrecision(2)), "more run");

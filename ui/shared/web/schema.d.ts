@@ -255,9 +255,7 @@ export interface RaceVerdict {
   tokens: number;
   stopped: boolean;
   paired: boolean;
-  enough: boolean;
   more_races: number | null;
-  more_to_separate: number | null;
   looks?: number;
   clock?: string;
   speedup_ratios?: SpeedupRatio[];
