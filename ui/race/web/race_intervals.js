@@ -105,19 +105,14 @@ export class RaceIntervals {
   }
 }
 
-// The words that explain the bars and circles. If the two lanes wrote different texts in every run,
-// and it is known how many steps each is expected to need, the bar is for the expected ratio.
-// Otherwise it is for the measured ratio.
+// The words that explain the bars and circles. If two lanes wrote different texts in every run, and
+// it is known how many steps each is expected to need, their bar is for the expected ratio.
 function barsAndCircles({ verdict, pool: pooled }) {
-  const { pairs } = verdict;
-  const isSingle = !pooled || pooled.runs.length < 2;
-  const isExpected = pairs.some(({ expected }) => expected);
-  const where = pairs.every(({ expected }) => expected) ? "" : ", where it can be computed";
-  const luck = isSingle ? ", without the luck of the draws" : "";
-  const bar = isExpected ? ` of the expected ratio of paces${luck}${where}.` : ".";
-  if (isSingle) return bar;
-  if (!isExpected) return bar + " Circles: single runs.";
-  return `${bar} Circles: the actual ratio in each run. Unlike the expected ratio, it depends on which tokens were drawn, so circles may lie outside the bar.`;
+  const isExpected = verdict.pairs.some(({ expected }) => expected);
+  const bar = isExpected
+    ? " of the expected ratio of paces, without the luck of the draws."
+    : " of the ratio of paces.";
+  return bar + (pooled?.runs.length > 1 ? " Circles: the actual ratio in each run." : "");
 }
 
 function makeRow(host) {

@@ -118,13 +118,9 @@ function scopeInWords({ verdict, pool: pooled, word }) {
   const own = isSimulated ? "" : word;
   const times = isSimulated ? " with simulated step times" : "";
   const made = count(runs, [own, "run"].filter(Boolean).join(" "));
-  if (runs === 1) {
-    const about = `${made} of ${count(verdict.tokens, "token")}${times}`;
-    const scope = verdict.prompts === 1 ? "this prompt" : `these ${verdict.prompts} prompts`;
-    return `The result applies to ${scope} (${about}); on other prompts it may differ.`;
-  }
-  const listed = `the ${verdict.prompts} prompts listed below`;
-  const scope = verdict.prompts === 1 ? "this prompt" : listed;
-  const figures = "The lanes below show the text and the figures of the first run.";
-  return `The result applies to ${scope} (${made}${times}); on other prompts it may differ. ${figures}`;
+  const isOne = runs === 1;
+  const length = isOne ? ` of ${count(verdict.tokens, "token")}` : "";
+  const several = `${isOne ? "these" : "the"} ${verdict.prompts} prompts${isOne ? "" : " listed below"}`;
+  const scope = verdict.prompts === 1 ? "this prompt" : several;
+  return `The result applies to ${scope} (${made}${length}${times}); on other prompts it may differ.`;
 }
