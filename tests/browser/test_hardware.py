@@ -153,29 +153,6 @@ def test_profiles_are_kept_over_a_reload_exported_and_removed(
     assert page.evaluate("window.hit") is None
 
 
-def test_a_saved_profile_can_be_chosen_in_the_lab_at_once(opened: Callable[..., Page]) -> None:
-    page = opened()
-    times = "[data-part=clock]"
-    page.get_by_role("tab", name="Lab").click()
-    page.wait_for_function(f"document.querySelector('{times}')?.options.length > 1")
-    assert "mine" not in page.inner_text(times)
-    page.get_by_role("tab", name="Hardware").click()
-    page.fill("#hw-name input, #hw-name textarea", "mine")
-    page.click("#hw-save")
-    until(page, "b.view.profile.label === 'recorded'")
-    page.get_by_role("tab", name="Lab").click()
-    option = "as on “mine” (recorded)"
-    page.wait_for_function(f"document.querySelector('{times}').textContent.includes('{option}')")
-    page.select_option(times, label=option)
-    expect(page.locator("[data-part=clock-words]")).to_contain_text("nothing was measured here")
-    page.get_by_role("tab", name="Hardware").click()
-    page.click("#hw-remove")
-    until(page, "b.view.profile.label === 'measured'")
-    page.get_by_role("tab", name="Lab").click()
-    page.wait_for_function(f"document.querySelector('{times}').value === 'here'")
-    expect(page.locator("[data-part=clock-words]")).to_be_hidden()
-
-
 def test_a_run_is_compared_with_its_prediction(opened: Callable[..., Page]) -> None:
     page = opened()
     page.get_by_role("tab", name="Decode").click()

@@ -7,7 +7,6 @@ other tests use CountingCapture in its place.
 
 from __future__ import annotations
 
-import logging
 import weakref
 from collections import Counter
 from collections.abc import Callable
@@ -15,7 +14,7 @@ from collections.abc import Callable
 import pytest
 import torch
 from fake_cuda import FakeCuda
-from fakes import KINDS, PROMPTS, pair_of, tiny_model, tiny_pair, tiny_tokenizer
+from fakes import KINDS, PROMPTS, tiny_model, tiny_pair
 
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
@@ -171,39 +170,11 @@ def _noting(capture: Capture, in_a_step: list[bool], captures: list[bool]) -> Ca
     return noted
 
 
-@pytest.mark.parametrize("temperature", [0.0, 0.9])
-def test_a_run_with_graphs_emits_the_same_text(temperature: float) -> None:
-    params = SamplingParams(temperature=temperature, max_new_tokens=40, ignore_eos=True, seed=3)
-    texts = []
-    for graphed in (False, True):
-        pair = _with_plain_forward(
-            pair_of(tiny_model(), tiny_model(seed=1), tiny_tokenizer(), "float32")
-        )
-        counts = [use_graphs(model) for model in (pair.target, pair.draft)] if graphed else []
-        texts.append([step.emitted for step in run(Decoder(pair, PROMPTS[0], params, TREE))])
-        assert all(capture.count for capture in counts)
-    assert texts[0] == texts[1]
-
-
 def _with_plain_forward(pair: Pair) -> Pair:
     """`pair`, with the forward of `transformers` in place of a faster one."""
     for model in (pair.target, pair.draft):
         model.forward = TreeModel(model.hf, model.name).forward
     return pair
-
-
-def test_a_fixed_tree_is_captured_before_the_first_step() -> None:
-    pair = _with_plain_forward(tiny_pair())
-    captures = [use_graphs(model) for model in (pair.target, pair.draft)]
-    decoder = Decoder(pair, PROMPTS[0], GREEDY, TREE)
-    decoder.prefill()
-    before = [capture.count for capture in captures]
-    # Target: the whole tree. Draft: the level of two inner nodes, and the passes that begin a step,
-    # over one or two tokens that the draft has not read yet.
-    assert before == [1, 3]
-    decoder.step()
-    decoder.step()
-    assert [capture.count for capture in captures] == before
 
 
 def test_running_out_of_memory_once_does_not_end_capturing(
@@ -332,22 +303,6 @@ def test_the_rows_of_a_mask_on_a_gpu_are_aligned_to_16_bytes(rows: int, columns:
         found = aligned(mask, times)
         assert torch.equal(found, mask.repeat(1, 1, times, 1))
         assert all(found[0, 0, row].data_ptr() % 16 == 0 for row in range(times * rows))
-
-
-def test_where_capturing_fails_the_plain_forward_is_used(caplog: pytest.LogCaptureFixture) -> None:
-    def refuse(_work: object) -> Callable[[], torch.Tensor]:
-        raise RuntimeError("operation not permitted\n  when stream is capturing")
-
-    plain, model = (TreeModel(tiny_model(), "llama") for _ in range(2))
-    model.forward = GraphedForward(model.forward, refuse)
-    with caplog.at_level(logging.WARNING, "sequoia.models.cuda_graphs"):
-        for one, other in zip(logits(plain.open(100), 5), logits(model.open(100), 5), strict=True):
-            assert torch.equal(one, other)
-    assert len(caplog.records) == 1
-    assert (
-        model.forward_name
-        == "transformers (no CUDA graphs: operation not permitted when stream is capturing)"
-    )
 
 
 def test_the_main_stream_waits_for_warm_up_passes_even_if_one_fails(

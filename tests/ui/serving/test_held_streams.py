@@ -165,20 +165,6 @@ def test_a_stream_that_cannot_be_continued_is_refused(work: Callable[[Work], Non
     work(one)
 
 
-def test_an_answer_ends_after_a_while_and_the_stream_goes_on(
-    work: Callable[[Work], None], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(held_streams, "OPEN_SECONDS", 0.05)
-
-    async def one(server: Server) -> None:
-        assert (await server.ask(start=0, stream=1).ended()).got == b""
-        server.say(b"one")
-        assert (await server.ask(start=0, stream=1).ended()).got == b"one"
-        assert server.broken == 0
-
-    work(one)
-
-
 @pytest.mark.parametrize("browser", ["key", ""], ids=["a key", "no storage"])
 def test_the_fifth_page_of_a_browser_polls(work: Callable[[Work], None], browser: str) -> None:
     async def one(server: Server) -> None:
