@@ -167,7 +167,7 @@ def test_a_request_that_never_ends_keeps_nobody_waiting(app: App) -> None:
         idle.sendall(
             b"POST /gradio_api/queue/join HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9\r\n\r\n"
         )
-        assert httpx.get(app.url, trust_env=False, timeout=5).status_code == 200
+        assert httpx.get(app.url, trust_env=False, timeout=30).status_code == 200
 
 
 # -- behind a proxy --------------------------------------------------------------------------------
@@ -176,7 +176,7 @@ def test_a_request_that_never_ends_keeps_nobody_waiting(app: App) -> None:
 def test_headers_of_a_proxy_that_is_not_trusted_are_ignored(app: App) -> None:
     forged = {"origin": "http://evil.example", "x-forwarded-for": "203.0.113.7"}
     elsewhere = httpx.HTTPTransport(local_address="127.0.0.2")
-    with httpx.Client(transport=elsewhere) as client:
+    with httpx.Client(transport=elsewhere, timeout=30) as client:
         client.post(app.url, headers=forged)
     app.printed("from 127.0.0.2: 403")
 

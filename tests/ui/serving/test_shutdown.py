@@ -153,7 +153,7 @@ def test_a_second_app_gets_another_port_and_ctrl_c_ends_it_during_a_run(tmp_path
         assert len(ports) == 2
         assert len(left_in(tmp_path)) == 2, "each has its own temporary folder"
         apps[0].terminate()
-        apps[0].wait(5)
+        apps[0].wait(30)
         assert len(left_in(tmp_path)) == 1
         ctrl_c_during_a_run_ends_it_in_order(apps[1], port)
         assert left_in(tmp_path) == []

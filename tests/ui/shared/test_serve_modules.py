@@ -37,7 +37,7 @@ def serve() -> Iterator[Served]:
             prevent_thread_lock=True, app_kwargs=routes, quiet=True, ssr_mode=False, **options
         )
         address = f"http://127.0.0.1:{blocks.server_port}"
-        client = httpx.Client(base_url=address, trust_env=False)
+        client = httpx.Client(base_url=address, trust_env=False, timeout=30)
         open_ones.append((blocks, client))
         return client
 
@@ -110,7 +110,7 @@ def test_nothing_else_is_served(client: httpx.Client, name: str) -> None:
 
 @pytest.mark.parametrize("path", [MODULES, f"{FOLDER}/other"])
 def test_without_a_login_there_is_nothing_to_see(locked: httpx.Client, path: str) -> None:
-    stranger = httpx.Client(base_url=locked.base_url, trust_env=False)
+    stranger = httpx.Client(base_url=locked.base_url, trust_env=False, timeout=30)
     assert stranger.get(path).status_code == 401
     assert stranger.get(path, headers={"Cookie": "access-token=wrong"}).status_code == 401
 
