@@ -1,5 +1,5 @@
-"""Other engines in the benchmark, with the same weights and prompts: llama.cpp and OpenVINO GenAI.
-Their packages are optional. The target is converted to GGUF, which both read."""
+"""Another engine in the benchmark, with the same weights and prompts: llama.cpp. Its packages are
+optional. The target is converted to GGUF, llama.cpp's format."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from sequoia.algorithm.sampling_params import SamplingParams
-from sequoia.bench.decoders import Contestant, always
+from sequoia.bench.decoders import Contestant, Decode, always
 from sequoia.errors import SequoiaError
 from sequoia.models.pair import Pair
 from sequoia.models.tree_forward import TreeModel
@@ -42,9 +42,8 @@ def outsiders(pair: Pair, folder: Path) -> Iterator[Contestant]:
     yield always(f"llama.cpp, {pair.target.numbers}", "llama.cpp", _llama_cpp(pair, file))
 
 
-def _llama_cpp(pair: Pair, file: Path) -> Any:
-    import llama_cpp
-
+def _llama_cpp(pair: Pair, file: Path) -> Decode:
+    llama_cpp = import_module("llama_cpp")
     threads = torch.get_num_threads()
     model = llama_cpp.Llama(
         str(file), n_ctx=_CONTEXT, n_threads=threads, n_threads_batch=threads, verbose=False
@@ -83,8 +82,7 @@ _OF_A_LAYER = {
 
 def write_gguf(model: TreeModel, file: Path) -> None:
     """Write the weights of a Llama model as GGUF, in their dtype, without a tokenizer."""
-    import gguf
-
+    gguf = import_module("gguf")
     config = model.config
     if config.model_type != "llama" or model.device.type != "cpu" or model.rounding:
         raise SequoiaError(
@@ -135,8 +133,7 @@ def _adjacent(weight: torch.Tensor, heads: int) -> torch.Tensor:
 
 
 def _add(writer: Any, name: str, tensor: torch.Tensor) -> None:
-    import gguf
-
+    gguf = import_module("gguf")
     if tensor.dim() == 1 or tensor.dtype == torch.float32:
         writer.add_tensor(name, tensor.float().numpy())
         return
