@@ -127,9 +127,8 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
             js=call("shared/tabs", "web.showDecode()"),
             api_visibility="private",
         )
-        # the view triggers `come` if the page's load event came too early for it
-        for comes in (blocks.load, self.board.come):
-            comes(self.load, None, [self.board, form.save], **QUIET)
+        # when the tab is first opened, so that other pages do without the opening race
+        self.board.come(self.load, None, [self.board, form.save], **QUIET)
 
     # -- races -------------------------------------------------------------------------------------
 

@@ -81,7 +81,7 @@ export function connect(element, props, watch, trigger) {
  * @param {RunStore} store
  * @param {(values: Record<string, any>) => void} fill puts values into the form
  */
-export function linkRun(store, fill) {
+function linkRun(store, fill) {
   linkView("decode", {
     read: () => ({ ...formValues("decode"), step: shownStep(store) }),
     apply({ step, ...values }) {

@@ -199,7 +199,7 @@ export function mountDecode(element, options = {}) {
 const RUN = ["Ctrl Enter", "run, also while you type in the form; on a Mac also ⌘ Enter"];
 
 /** The keys of a run's playback and of its tree. */
-export class DecodeKeys extends PlaybackKeys {
+class DecodeKeys extends PlaybackKeys {
   /** @returns {[string, string][]} */
   get listed() {
     const { run } = this.page; // missing in a saved page, which has no form

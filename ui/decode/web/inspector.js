@@ -164,7 +164,7 @@ function trialFigures(trial, view) {
 }
 
 /** The story of the step. Pressing a token or a trial pins its node. */
-export class StepStory {
+class StepStory {
   /** @type {StepView | null} */
   shown = null;
   /** @type {HTMLElement | null} the row to scroll to */

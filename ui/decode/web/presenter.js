@@ -172,7 +172,7 @@ const STEPS = 40; // the last steps whose text is written
 const PROMPT = 200; // the last characters of the prompt that are written before it
 
 /** The text that is decoded so far. */
-export class PresenterText {
+class PresenterText {
   shown = ""; // key of what is written
 
   /**
@@ -221,7 +221,7 @@ export class PresenterText {
 const promptWords = (prompt) => readable(prompt.slice(-PROMPT)).match(/\s*\S+/g) ?? [];
 
 /** The bars. */
-export class PresenterTotals {
+class PresenterTotals {
   /**
    * @param {import("./run_store.js").RunStore} store
    * @param {Element} host

@@ -154,7 +154,7 @@ export class TreePanel {
 }
 
 /** The actions of the step's tree. */
-export class TreePointer {
+class TreePointer {
   /** @param {TreePanel} tree */
   constructor(tree) {
     this.tree = tree;
@@ -241,7 +241,7 @@ const SEARCH = {
 };
 
 /** The search field and the buttons. */
-export class TreeTools {
+class TreeTools {
   /**
    * @param {RunStore} store
    * @param {HTMLElement} host

@@ -99,7 +99,7 @@ export class ExperimentsView {
 }
 
 /** The panel below the results. */
-export class CommandPanel {
+class CommandPanel {
   /** @param {HTMLElement} host */
   constructor(host) {
     const about = { part: "command", title: "Run it from a terminal", cls: "xp-command" };
@@ -128,7 +128,7 @@ function commandLine(host, words) {
 }
 
 /** The list. It is a single tab stop; arrow keys move inside it. */
-export class ExperimentList {
+class ExperimentList {
   /** @type {Listed[] | null} */
   painted = null;
   /** @type {Map<string, HTMLButtonElement>} */
@@ -230,7 +230,7 @@ const SIDES = [
 ];
 
 /** The panel above the figure. `controls` is the element for the RunControls. */
-export class ResultHead {
+class ResultHead {
   /** @type {string | null} the finding on the page; null before the first paint */
   painted = null;
 

@@ -255,7 +255,7 @@ const formLink = ({ nodes = "", ...values }) => ({
 const TITLE = "The fastest tree";
 
 /** The panel. */
-export class FastestTree {
+class FastestTree {
   /** @param {HTMLElement} host */
   constructor(host) {
     const panel = makePanel(host, { part: "tree", title: TITLE, cls: "hw-tree" });
@@ -281,7 +281,7 @@ export class FastestTree {
 const TERMS = { Device: "on", Prefix: "prefix", Precision: "precision" };
 
 /** The panel. */
-export class ProfileFacts {
+class ProfileFacts {
   file = "";
   name = "";
 

@@ -183,7 +183,7 @@ function fastestCap(even, n, profile) {
 const PAST = 200; // maximum number of edits that can be undone
 
 /** The edits of one tree. `past` has the trees before the latest edits, for undo. */
-export class TreeEdits {
+class TreeEdits {
   /** @type {number[][]} */
   past = [];
 

@@ -125,7 +125,7 @@ const PARTS = [
 ];
 
 /** The panel that describes the bug; hidden for the correct decoder. */
-export class BugPanel {
+class BugPanel {
   /** @param {HTMLElement} host */
   constructor(host) {
     const about = { part: "bug", title: "Broken on purpose", cls: "ls-bug" };
@@ -188,7 +188,7 @@ const TILES = [
 ];
 
 /** The panel above the table of outcomes (cell_table.js). */
-export class VerdictPanel {
+class VerdictPanel {
   /** @param {HTMLElement} host */
   constructor(host) {
     const about = { part: "verdict", title: "Is the output lossless?", cls: "ls-verdict" };

@@ -117,7 +117,7 @@ function stateOf({ error, done, over }) {
 }
 
 /** The panel of the last load. It is hidden before the first load, and when a message clears it. */
-export class LoadPanel {
+class LoadPanel {
   /** @param {HTMLElement} frame */
   constructor(frame) {
     const panel = makePanel(frame, { part: "load", title: "Loading", cls: "md-load" });
@@ -191,7 +191,7 @@ function check([what, result]) {
  */
 
 /** The panel; hidden while no pair is loaded. */
-export class LoadedPair {
+class LoadedPair {
   /** @param {HTMLElement} frame */
   constructor(frame) {
     const panel = makePanel(frame, { part: "use", title: "In use", cls: "md-use" });
@@ -241,7 +241,7 @@ function modelFacts(role, { name, numbers, forward, device, placement, ...why })
 const LABEL = "Filter model types";
 
 /** A panel with the list. */
-export class ModelTypes {
+class ModelTypes {
   /** @type {HTMLElement[]} */
   rows = [];
 

@@ -1,6 +1,6 @@
 /* Connects the Race tab's Gradio component to its view. */
 import { mountRace } from "./race_view.js";
-import { connectComponent } from "../../shared/web/connect_component.js";
+import { connectComponent, whenShown } from "../../shared/web/connect_component.js";
 import { canStop, formBeside } from "../../shared/web/form_buttons.js";
 import { formValues, watchFormValues, withFormValues } from "../../shared/web/form_values.js";
 import { sayInterrupted } from "../../shared/web/interrupted.js";
@@ -32,6 +32,7 @@ export function connect(element, props, watch, trigger) {
   // The race that the page opens with is only shown while its models are loaded. It is the first
   // message; `opening` is its race until another race is shown.
   let opening;
+  let hasCome = false; // whether the first race was asked for
   const forgetOpening = () => {
     const { store } = view;
     if (opening && store.race === opening && isOfOtherModels(store.meta)) store.reset(null);
@@ -56,7 +57,11 @@ export function connect(element, props, watch, trigger) {
     job.take(message.done === false || Boolean(message.wait), isOver);
     rememberInAddress(message, "race");
   };
-  connectComponent(root, props, watch, { ...view, take }, { ask: () => trigger("come") });
+  connectComponent(root, props, watch, { ...view, take });
+  whenShown(root, () => {
+    if (!hasCome) trigger("come");
+    hasCome = true;
+  });
   /** @type {NodeListOf<HTMLElement>} */
   const groups = document.querySelectorAll("#rc-side .pg-chips");
   for (const group of groups) rove(group);
@@ -69,7 +74,7 @@ const LANES = [1, 2, 3, 4];
  * @param {RaceStore} store
  * @param {(values: Record<string, any>) => void} fill puts values into the form
  */
-export function linkRace(store, fill) {
+function linkRace(store, fill) {
   linkView("race", {
     read: () => withLanes(formValues("race")),
     apply: (values) => {

@@ -44,6 +44,7 @@ const SHORT = 2; // seconds; shorter recorded races play at 0.25× until a speed
 /** The state of the Race view. */
 export class RaceStore extends Playback {
   following = new Following();
+  hasHeard = false; // whether a message has arrived
 
   get what() {
     return /** @type {const} */ ("race");
@@ -95,6 +96,7 @@ export class RaceStore extends Playback {
 
   /** @param {RaceMessage} message */
   take(message) {
+    this.hasHeard = true;
     const race = message.race ?? null;
     if (isOfFurtherRuns(message) && race !== this.race) return; // the page shows another race
     if (race !== null && race !== this.race) this.reset(race);

@@ -77,7 +77,7 @@ class RaceView {
     const some = store.lanes.length > 0;
     if (this.built !== store.built) this.buildLanes();
     for (const part of [this.grid, this.charts.root]) show(part, some);
-    show(this.empty, !some);
+    show(this.empty, !some && store.hasHeard);
     root.classList.toggle("is-empty", !some);
     root.classList.toggle("is-live", store.live && !store.done);
     root.dataset.state = store.state;
@@ -149,7 +149,7 @@ const WORDS = {
 };
 
 /** The bar with the playback buttons and the track. */
-export class RaceScrubber extends PlaybackBar {
+class RaceScrubber extends PlaybackBar {
   drawn = ""; // the state that the lines show, as a key
 
   /**

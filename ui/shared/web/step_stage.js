@@ -147,7 +147,7 @@ export class StepStage extends EventTarget {
 }
 
 /** Back, play or pause, and the menu of speeds. */
-export class StepButtons {
+class StepButtons {
   /**
    * @param {StepPlayer} player
    * @param {Element} host

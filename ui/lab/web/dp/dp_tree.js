@@ -40,7 +40,7 @@ export function dpPartition(topo, step) {
 }
 
 /** The picture of the tree. */
-export class DpTree {
+class DpTree {
   /** @param {HTMLElement} host */
   constructor(host) {
     this.box = el("div", { class: "dp-tree", "data-part": "dp-tree" }, host);
