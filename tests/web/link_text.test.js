@@ -3,8 +3,12 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
-import { FIELDS } from "../../ui/shared/web/link_fields.js";
-import { MOST_CHARACTERS, decodeLink, encodeLink } from "../../ui/shared/web/link_text.js";
+import {
+  FIELDS,
+  MOST_CHARACTERS,
+  decodeLink,
+  encodeLink,
+} from "../../ui/shared/web/link_fields.js";
 import { readShares } from "../../ui/walk/web/shares.js";
 import { WORDS } from "../../ui/walk/web/toy.js";
 

@@ -8,8 +8,7 @@ import { stateInWords } from "../../ui/race/web/race_header.js";
 import { RaceOn } from "../../ui/race/web/race_on.js";
 import { RaceKeys } from "../../ui/race/web/race_keys.js";
 import { RaceStore } from "../../ui/race/web/race_store.js";
-import { RaceVerdict } from "../../ui/race/web/race_verdict.js";
-import { startOf } from "../../ui/race/web/run_table.js";
+import { RaceVerdict, startOf } from "../../ui/race/web/race_verdict.js";
 import { aStep } from "./a_step.js";
 
 beforeEach(() => {

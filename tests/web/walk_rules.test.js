@@ -4,13 +4,16 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { exactly } from "../../ui/walk/web/exact.js";
-import { limitsOf, passes } from "../../ui/walk/web/limits.js";
+import {
+  bestTransport,
+  limitsOf,
+  nodeLimit,
+  passes,
+  sequences,
+} from "../../ui/walk/web/rules/limit.js";
 import { Dice } from "../../ui/walk/web/rules/chance.js";
 import { Drafted } from "../../ui/walk/web/rules/drafted.js";
-import { sequences } from "../../ui/walk/web/rules/draws.js";
-import { nodeLimit } from "../../ui/walk/web/rules/limit.js";
 import { scaled, sum } from "../../ui/walk/web/rules/residuals.js";
-import { bestTransport } from "../../ui/walk/web/rules/transport.js";
 import { VERIFIERS, verifierNamed } from "../../ui/walk/web/rules/verifiers.js";
 import { noiseFloor, squared, Tally, totalVariation } from "../../ui/walk/web/tally.js";
 import { seeded } from "../../ui/shared/web/random.js";

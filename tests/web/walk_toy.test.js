@@ -5,7 +5,7 @@ import { momentAt } from "../../ui/walk/web/moment.js";
 import { misplaced, positionsOf, positionWords, seenBy } from "../../ui/walk/web/positions.js";
 import { PRESETS } from "../../ui/walk/web/presets.js";
 import { exactly } from "../../ui/walk/web/exact.js";
-import { limitsOf, passes } from "../../ui/walk/web/limits.js";
+import { limitsOf, passes } from "../../ui/walk/web/rules/limit.js";
 import { VERIFIERS } from "../../ui/walk/web/rules/verifiers.js";
 import { readShares, scaledShares, withShare } from "../../ui/walk/web/shares.js";
 import { childrenOf, toyTree, toyView, WORDS } from "../../ui/walk/web/toy.js";

@@ -3,16 +3,13 @@ import { mountDecode } from "./decode_view.js";
 import { refused } from "./form_changes.js";
 import { ownRun } from "./own_run.js";
 import { connectComponent } from "../../shared/web/connect_component.js";
-import { publishRun } from "../../shared/web/finished_run.js";
+import { isOfOtherModels, offerStep, onModels, publishRun } from "../../shared/web/finished_run.js";
 import { canStop, formBeside } from "../../shared/web/form_buttons.js";
 import { openWithForm, showForm } from "../../shared/web/form_side.js";
 import { formValues, withFormValues } from "../../shared/web/form_values.js";
 import { sayInterrupted } from "../../shared/web/interrupted.js";
 import { watchJob } from "../../shared/web/job_watch.js";
-import { isOfOtherModels, onModels } from "../../shared/web/loaded_models.js";
-import { rememberInAddress } from "../../shared/web/page_address.js";
-import { linkChanged, linkView } from "../../shared/web/page_link.js";
-import { offerStep } from "../../shared/web/shown_step.js";
+import { linkChanged, linkView, rememberInAddress } from "../../shared/web/page_link.js";
 
 /**
  * @import { Props, Trigger, Watch } from "../../shared/web/connect_component.js"

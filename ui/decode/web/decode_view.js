@@ -1,13 +1,12 @@
 /* The Decode view: builds the panels around one store. The page uses only `mountDecode`. */
 import { Headline } from "./headline.js";
 import { Inspector } from "./inspector.js";
-import { PlainText } from "./plain_text.js";
+import { PlainText, TextView } from "./text_view.js";
 import { Presenter } from "./presenter.js";
 import { RunHeader } from "./run_header.js";
 import { RunStore } from "./run_store.js";
 import { Scrubber } from "./scrubber.js";
 import { StepBars } from "./step_bars.js";
-import { TextView } from "./text_view.js";
 import { TreePanel } from "./tree_panel.js";
 import { el, show, svg } from "../../shared/web/dom.js";
 import * as dom from "../../shared/web/dom.js";

@@ -2,8 +2,7 @@
    state. In slow motion, unless the temperature is 0, it shows a WalkCard instead, about the node
    that the picture explains. Under either is the story of the step. */
 import { attr, button, el, pool, show, text } from "../../shared/web/dom.js";
-import { DrawBar } from "../../shared/web/draw_bar.js";
-import { DrawMeter } from "../../shared/web/draw_meter.js";
+import { DrawBar, DrawMeter } from "../../shared/web/draw_bar.js";
 import { known, ms, percent, prob } from "../../shared/web/format.js";
 import * as format from "../../shared/web/format.js";
 import { makePanel } from "../../shared/web/panel.js";

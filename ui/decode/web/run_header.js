@@ -7,7 +7,7 @@ import { rove } from "../../shared/web/roving_focus.js";
 import { FactStrip, sharedFacts } from "../../shared/web/run_facts.js";
 import * as runWords from "../../shared/web/run_words.js";
 import { summary } from "../../shared/web/step_words.js";
-import { fillTile, makeTile } from "../../shared/web/tile.js";
+import { fillTile, makeTile } from "../../shared/web/panel.js";
 import { speedupWords } from "../../shared/web/verdict_words.js";
 
 /**

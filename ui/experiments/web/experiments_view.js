@@ -4,11 +4,9 @@ import { ExperimentsState } from "./experiments_state.js";
 import { FigureView } from "./figure_view.js";
 import { divided, doneWords, facts } from "./result_rows.js";
 import { ResultTables } from "./result_tables.js";
-import { makeBanner } from "../../shared/web/banner.js";
+import { makeBanner, makePanel, progressBar } from "../../shared/web/panel.js";
 import { attr, button, el, show, text } from "../../shared/web/dom.js";
 import { count } from "../../shared/web/format.js";
-import { makePanel } from "../../shared/web/panel.js";
-import { progressBar } from "../../shared/web/progress_bar.js";
 import { rove } from "../../shared/web/roving_focus.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 

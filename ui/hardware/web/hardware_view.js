@@ -3,7 +3,7 @@
 import { PlanTiles } from "./plan_tiles.js";
 import { RunPanel } from "./run_panel.js";
 import { AcceptancePanel } from "../../shared/web/acceptance_table.js";
-import { makeBanner } from "../../shared/web/banner.js";
+import { makeBanner, makePanel, progressBar } from "../../shared/web/panel.js";
 import { followTheme } from "../../shared/web/chart.js";
 import { connectComponent, whenShown } from "../../shared/web/connect_component.js";
 import { button, el, show, text } from "../../shared/web/dom.js";
@@ -13,8 +13,6 @@ import { formValues, withFormValues } from "../../shared/web/form_values.js";
 import { count } from "../../shared/web/format.js";
 import { watchJob } from "../../shared/web/job_watch.js";
 import { linkView } from "../../shared/web/page_link.js";
-import { makePanel } from "../../shared/web/panel.js";
-import { progressBar } from "../../shared/web/progress_bar.js";
 import { dtypes } from "../../shared/web/run_facts.js";
 import { saveText } from "../../shared/web/save_file.js";
 import { addTerm } from "../../shared/web/tooltips.js";

@@ -1,7 +1,7 @@
 /* The tiles above the charts: predictions for the fastest tree, and times from the profile. */
 import { el } from "../../shared/web/dom.js";
 import { rove } from "../../shared/web/roving_focus.js";
-import { fillTile, makeTile } from "../../shared/web/tile.js";
+import { fillTile, makeTile } from "../../shared/web/panel.js";
 import { count } from "../../shared/web/format.js";
 import { duration } from "./duration.js";
 

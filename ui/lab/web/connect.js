@@ -1,10 +1,18 @@
 /* Joins the Lab tab's component to its view. */
-import { connectComponent } from "../../shared/web/connect_component.js";
-import { watchJob } from "../../shared/web/job_watch.js";
-import { copyLink } from "../../shared/web/page_link.js";
+import { choicesOf } from "./lab_choices.js";
 import { linkLab } from "./lab_link.js";
 import { mountLab } from "./lab_view.js";
-import { saveLab } from "./save_lab.js";
+import { acceptanceLine, recordedOrigin, timesLine } from "./sources.js";
+import * as shapes from "./tree_shapes.js";
+import { connectComponent } from "../../shared/web/connect_component.js";
+import { count } from "../../shared/web/format.js";
+import { watchJob } from "../../shared/web/job_watch.js";
+import { copyLink } from "../../shared/web/page_link.js";
+import * as planner from "../../shared/web/planner.js";
+import { recordedLabel } from "../../shared/web/recorded.js";
+import { savePage } from "../../shared/web/save_page.js";
+
+/** @import { Lab } from "./lab_view.js" */
 
 /**
  * Called from the component's js_on_load with the arguments that Gradio passes.
@@ -28,4 +36,57 @@ export function connect(element, props, watch, trigger) {
   const taken = () => job.take(false);
   connectComponent(root, props, watch, { ...view, take: view.ingest }, { taken });
   linkLab(view.lab);
+}
+
+/**
+ * Save the Lab. If that fails, the reason is shown in the panel “This tree”.
+ * @param {Lab} lab
+ * @returns {Promise<void>}
+ */
+export async function saveLab(lab) {
+  try {
+    await savePage({
+      view: "lab",
+      name: "sequoia-lab.html",
+      title: "Sequoia: a tree in the Lab",
+      facts: labFacts(lab),
+      data: labData(lab),
+      hasCharts: true,
+    });
+  } catch (failure) {
+    lab.numbers.say(`Not saved: ${failure.message}`);
+  }
+}
+
+/**
+ * What the saved page needs to show the same acceptance vector, tree and hardware profile.
+ * @param {Lab} lab
+ * @returns {any}
+ */
+function labData(lab) {
+  const { survey, surveyed, profile, profiles, most } = lab.known;
+  const { rates, origin } = lab.state;
+  const times = { profile: recordedProfile(profile), profiles };
+  const known = { survey: survey ?? {}, surveyed, ...times, most };
+  const { vector, ...choices } = choicesOf(lab);
+  const own = vector?.startsWith("own-") || !vector;
+  const acceptance = own ? { rates, origin: recordedOrigin(origin) } : { vector };
+  return { known, choices: { ...choices, ...acceptance } };
+}
+
+const recordedProfile = (profile) =>
+  profile ? { ...profile, source: recordedLabel(profile.source) } : null;
+
+function labFacts({ state }) {
+  const { parents, even, profile, shown, n, isHypothetical } = state;
+  const name = shapes.label(shown, n, state);
+  const tokens = planner.expectedTokens(parents, even).toFixed(3);
+  const lines = [
+    `${name}, ${count(parents.length, "node")}: ${tokens} tokens per step (expected)`,
+    acceptanceLine(state),
+  ];
+  if (!profile) return lines;
+  const { speedup } = planner.predict(parents, even, profile);
+  const label = isHypothetical ? "hypothetical" : "predicted";
+  return [...lines, `${label}: ${speedup.toFixed(2)}× plain decoding`, timesLine(state)];
 }

@@ -3,12 +3,13 @@ import { AcceptanceCounts } from "./acceptance_counts.js";
 import { AcceptanceEditor } from "./acceptance_editor.js";
 import * as vectors from "./acceptance_vectors.js";
 import { Curves, Margins } from "./curves.js";
-import { DpInLab } from "./dp/dp_in_lab.js";
+import { mountDp } from "./dp/dp_view.js";
 import { FIRST_NODES, LabState } from "./lab_state.js";
 import { LabTree } from "./lab_tree.js";
 import { ReadOuts } from "./read_outs.js";
 import { ShapesTable } from "./shapes_table.js";
 import { el, show, sized } from "../../shared/web/dom.js";
+import { isSameTree } from "../../shared/web/planner.js";
 
 // Temperature of the recorded vector that the Lab selects if the loaded models have no vectors.
 const USUAL_TEMPERATURE = 0.6;
@@ -200,4 +201,25 @@ export class Lab {
 export function mountLab(element, options) {
   const made = new Lab(element, options);
   return { ingest: (message) => made.take(message), state: made.state, lab: made };
+}
+
+/** The panel. */
+export class DpInLab {
+  /**
+   * @param {HTMLElement} host
+   * @param {LabState} state
+   */
+  constructor(host, state) {
+    this.dp = mountDp(host, {
+      getState: () => ({ rates: state.even, n: state.n, levels: state.cap }),
+      onSelect: (parents) => {
+        state.set({ hand: state.past.replace(state.hand, parents), shown: "hand" });
+      },
+      isShown: (parents) => isSameTree(parents, state.parents),
+    });
+  }
+
+  paint() {
+    this.dp.update();
+  }
 }

@@ -1,7 +1,7 @@
 /* The numbers of the tree shown: its expected tokens, and its step time and speed-up as predicted
    from the chosen hardware profile. For the best tree, also whether its last node is worth its
    cost. */
-import { makePanel } from "../../shared/web/panel.js";
+import { fillTile, makePanel, makeTile } from "../../shared/web/panel.js";
 import { ClockMenu } from "./clock_menu.js";
 import * as exportTree from "./export_tree.js";
 import { formatShare } from "./export_tree.js";
@@ -12,7 +12,6 @@ import * as format from "../../shared/web/format.js";
 import { rove } from "../../shared/web/roving_focus.js";
 import { saveText } from "../../shared/web/save_file.js";
 import * as pictures from "../../shared/web/save_picture.js";
-import { fillTile, makeTile } from "../../shared/web/tile.js";
 import { addTerm } from "../../shared/web/tooltips.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 

@@ -2,18 +2,15 @@
    bugs that the test would find. Until the first test has counts, the tab shows recorded
    tests. */
 import { CellTable } from "./cell_table.js";
-import { FindsPanel } from "./finds_panel.js";
 import { recordedTests } from "./recorded_tests.js";
-import { makeBanner } from "../../shared/web/banner.js";
+import { fillTile, makeBanner, makePanel, makeTile, progressBar } from "../../shared/web/panel.js";
 import { connectComponent } from "../../shared/web/connect_component.js";
 import { button, el, show, text } from "../../shared/web/dom.js";
 import { canStop, formBeside } from "../../shared/web/form_buttons.js";
-import { count, percent, short, shortP } from "../../shared/web/format.js";
+import { count, grouped, known, percent, short, shortP } from "../../shared/web/format.js";
 import { watchJob } from "../../shared/web/job_watch.js";
-import { makePanel } from "../../shared/web/panel.js";
-import { progressBar } from "../../shared/web/progress_bar.js";
 import { rove } from "../../shared/web/roving_focus.js";
-import { fillTile, makeTile } from "../../shared/web/tile.js";
+import { addTerm } from "../../shared/web/tooltips.js";
 
 /**
  * The messages are made in ui/lossless/messages.py.
@@ -226,3 +223,67 @@ const put = (tile, value, note) => fillTile(tile, value, "", note);
 
 const squareText = (statistic) =>
   typeof statistic === "number" && statistic > 1e9 ? "∞" : short(statistic);
+
+const NEAR_ONE = 0.999999;
+const SHOWS = 0.5; // a bug with a smaller probability of being found is called hidden
+const NO_BIAS = 1e-9; // a smaller bias is rounding
+
+/** The panel beside the table of cells. */
+export class FindsPanel {
+  /** @param {HTMLElement} host */
+  constructor(host) {
+    const title = "What this test would find";
+    const about = { part: "finds", title, cls: "ls-finds", term: "power of a test" };
+    this.panel = makePanel(host, about);
+    const badge = { class: "sq-badge", "data-label": "predicted", text: "predicted" };
+    el("span", badge, this.panel.tools);
+    this.table = el("table", { class: "sq-table" }, this.panel.body);
+    rove(this.table);
+    show(this.panel.root, false);
+  }
+
+  /** @param {Test} test */
+  show(test) {
+    const { finds } = test;
+    show(this.panel.root, finds.length > 0);
+    this.table.replaceChildren();
+    const head = el("tr", {}, el("thead", {}, this.table));
+    el("th", { scope: "col", text: "bug" }, head);
+    addTerm(el("th", { scope: "col" }, head), "bias", "bias of a bug");
+    el("th", { scope: "col", text: foundBy(test) }, head);
+    const body = el("tbody", {}, this.table);
+    for (const one of finds) paintRow(body, one);
+  }
+}
+
+// The heading of the last column. Its probabilities are for the planned number of samples. Once the
+// test has ended, they are for the number of samples drawn, if there were any.
+function foundBy({ going, draws, wanted }) {
+  const samples = going || !draws ? wanted : draws;
+  return `found with probability (${grouped(samples)} samples)`;
+}
+
+/**
+ * @param {HTMLElement} body
+ * @param {Finds} one
+ */
+function paintRow(body, one) {
+  const line = el("tr", {}, body);
+  el("th", { scope: "row", text: one.label }, line);
+  el("td", { text: biasText(one.distance) }, line);
+  const found = el("td", { text: powerText(one) }, line);
+  if (known(one.power) && one.power < SHOWS) el("p", { class: "ls-dim", text: one.hides }, found);
+}
+
+function biasText(distance) {
+  if (!known(distance)) return "–";
+  return distance < NO_BIAS ? "none here" : percent(distance, 1);
+}
+
+function powerText({ power, distance }) {
+  if (!known(power)) return "not computed for this setting";
+  if (distance < NO_BIAS) return "never: no bias here";
+  if (power > NEAR_ONE) return "above 0.999999";
+  if (power < SHOWS) return `hidden here (${power.toPrecision(2)})`;
+  return power.toPrecision(6);
+}

@@ -5,8 +5,7 @@ import { connectComponent, whenShown } from "../../shared/web/connect_component.
 import { attr, el, scrollBox, show, text } from "../../shared/web/dom.js";
 import { canStop } from "../../shared/web/form_buttons.js";
 import { watchJob } from "../../shared/web/job_watch.js";
-import { makePanel } from "../../shared/web/panel.js";
-import { progressBar } from "../../shared/web/progress_bar.js";
+import { makePanel, progressBar } from "../../shared/web/panel.js";
 
 /**
  * A message from ui/models/view.py. It has either `load` and `field`, or the rest of the view.

@@ -1,20 +1,23 @@
 /* The verdict on a race that is over: who won in large type, the ratios with their intervals, the
    figures behind it, and the button for further runs. */
-import { PairTable } from "./pair_table.js";
+import { laneName } from "./lane.js";
 import { headlineInWords } from "./race_headline.js";
 import { RaceIntervals } from "./race_intervals.js";
 import { RaceOn } from "./race_on.js";
-import { RunTable } from "./run_table.js";
-import { attr, el, pool, show, text } from "../../shared/web/dom.js";
-import { count, readable } from "../../shared/web/format.js";
-import { otherModelsWords } from "../../shared/web/loaded_models.js";
+import { attr, el, headed, pool, scrollBox, show, text } from "../../shared/web/dom.js";
+import { count, known, readable, short } from "../../shared/web/format.js";
+import { otherModelsWords } from "../../shared/web/finished_run.js";
 import { rove } from "../../shared/web/roving_focus.js";
 import * as runWords from "../../shared/web/run_words.js";
+import { addTerm } from "../../shared/web/tooltips.js";
 
 /** @typedef {import("./lane.js").Trigger} Trigger */
 /** @typedef {import("./race_store.js").Headline} Headline */
 /** @typedef {import("./race_store.js").RaceStore} RaceStore */
 /** @typedef {import("../../shared/web/form_buttons.js").FormBeside} FormBeside */
+/** @typedef {import("./race_store.js").Pair} Pair */
+/** @typedef {import("./race_store.js").Verdict} Verdict */
+/** @typedef {import("./race_store.js").Pool} Pool */
 
 /** The banner over the lanes. */
 export class RaceVerdict {
@@ -123,4 +126,120 @@ function scopeInWords({ verdict, pool: pooled, word }) {
   const several = `${isOne ? "these" : "the"} ${verdict.prompts} prompts${isOne ? "" : " listed below"}`;
   const scope = verdict.prompts === 1 ? "this prompt" : several;
   return `The result applies to ${scope} (${made}${length}${times}); on other prompts it may differ.`;
+}
+
+// Heading of each column, and the name of its tooltip.
+const COLUMNS = [
+  ["tokens per step (ratio)", "tokens per step"],
+  ["step time (ratio)", "step time ratio"],
+  ["pace (ratio)", "pace ratio"],
+  ["p", "race p"],
+];
+
+/** The table of pairs. */
+export class PairTable {
+  /** @type {Verdict | null} */
+  shown = null;
+
+  /**
+   * @param {RaceStore} store
+   * @param {HTMLElement} host
+   */
+  constructor(store, host) {
+    this.store = store;
+    const look = { class: "race-counts-box sq-more-right", "data-part": "pairs" };
+    this.root = scrollBox(host, "Pairs of lanes", look);
+  }
+
+  paint() {
+    const { verdict } = this.store;
+    if (this.shown === verdict) return;
+    this.shown = verdict;
+    show(this.root, verdict.pairs.length > 0);
+    const table = el("table", { class: "sq-table race-counts" });
+    const head = el("tr", {}, el("thead", {}, table));
+    el("th", { scope: "col", text: "lanes" }, head);
+    for (const [name, term] of COLUMNS) addTerm(el("th", { scope: "col" }, head), name, term);
+    const body = el("tbody", {}, table);
+    for (const pair of verdict.pairs) this.row(body, pair);
+    this.root.replaceChildren(table);
+  }
+
+  /**
+   * @param {HTMLElement} body
+   * @param {Pair} pair
+   */
+  row(body, pair) {
+    const { lanes } = this.store;
+    const { faster, slower, p } = pair;
+    const row = el("tr", {}, body);
+    const names = [faster, slower].map((lane) => laneName(lanes[lane], lane));
+    el("th", { scope: "row", text: names.join(" vs. ") }, row);
+    ratioCell(row, pair.per_step, pair.per_step_range);
+    ratioCell(row, pair.step_time, pair.step_time_range);
+    ratioCell(row, pair.ratio, [pair.least, pair.most]);
+    el("td", { class: "race-unbroken", text: p === null ? "–" : pInWords(p) }, row);
+  }
+}
+
+// In a narrow table, the line can break between the ratio and its interval, but nowhere else.
+function ratioCell(row, value, [least, most]) {
+  const cell = el("td", { text: `${value.toFixed(2)}× ` }, row);
+  const interval = `(${least.toFixed(2)}–${most.toFixed(2)})`;
+  el("span", { class: "race-unbroken", text: interval }, cell);
+}
+
+const pInWords = (p) => (p < 0.001 ? "< 0.001" : short(p));
+
+const FIRST = 40; // how many characters of a prompt's first line are shown
+
+/** The table of runs. It is hidden for a single run. */
+export class RunTable {
+  /** @type {Pool | null} */
+  shown = null;
+
+  /**
+   * @param {RaceStore} store
+   * @param {HTMLElement} host
+   */
+  constructor(store, host) {
+    this.store = store;
+    const look = { class: "race-counts-box race-runs sq-more-below", "data-part": "runs" };
+    this.root = scrollBox(host, "Pooled runs", look);
+  }
+
+  paint() {
+    const { pool: pooled, lanes } = this.store;
+    const some = (pooled?.runs.length ?? 0) > 1;
+    show(this.root, some);
+    if (!some || this.shown === pooled) return;
+    this.shown = pooled;
+    const table = el("table", { class: "sq-table race-counts" });
+    el("caption", { text: "Tokens per second of each lane, run by run" }, table);
+    const body = headed(table, ["prompt", "seed", ...lanes.map(laneName)]);
+    for (const run of pooled.runs) paintRun(body, run);
+    this.root.replaceChildren(table);
+  }
+}
+
+/**
+ * The start of a prompt's first line, with "…" if anything follows it.
+ * @param {string} prompt
+ * @returns {string}
+ */
+export function startOf(prompt) {
+  const start = prompt.split("\n")[0].slice(0, FIRST);
+  return readable(start) + (start === prompt ? "" : "…");
+}
+
+/**
+ * @param {HTMLElement} body
+ * @param {import("./race_store.js").PooledRun} run
+ */
+function paintRun(body, { prompt, seed, seconds }) {
+  const row = el("tr", {}, body);
+  const start = el("th", { scope: "row" }, row);
+  el("code", { text: startOf(prompt) }, start);
+  el("td", { text: known(seed) ? String(seed) : "–" }, row);
+  for (const one of seconds) el("td", { text: one > 0 ? (1 / one).toFixed(1) : "–" }, row);
 }

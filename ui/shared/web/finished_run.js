@@ -1,6 +1,10 @@
 /* The visitor's latest run that ended or paused on this page. All views can read it. */
 
-/** @import { Speedup } from "./verdict_words.js" */
+/**
+ * @import { Meta } from "./run_facts.js"
+ * @import { StepView } from "./step_view.js"
+ * @import { Speedup } from "./verdict_words.js"
+ */
 
 /**
  * @typedef {object} FinishedRun
@@ -28,3 +32,51 @@ export const finishedRun = () => last.run;
 export function onFinishedRun(then) {
   document.addEventListener(FINISHED, then);
 }
+
+/**
+ * @typedef {object} ShownStep
+ * @property {StepView} step
+ * @property {string} label the source of its times: "measured", "recorded" or "simulated"; "" if
+ *   unknown
+ */
+
+/** @type {{read: () => ShownStep | null}} */
+const source = { read: () => null };
+
+/** @param {() => ShownStep | null} read returns the step on screen; null if there is none */
+export function offerStep(read) {
+  source.read = read;
+}
+
+/** @returns {ShownStep | null} the step on screen in Decode; null if there is none */
+export const shownStep = () => source.read();
+
+const LOADED = "sq-models-loaded";
+/** @type {{models: string[] | null}} names of target and draft; null while they are not known */
+const now = { models: null };
+
+/** @param {string[] | null | undefined} models names of target and draft, as in a run's meta */
+export function publishModels(models) {
+  if (!models || models.join() === now.models?.join()) return;
+  now.models = models;
+  document.dispatchEvent(new Event(LOADED));
+}
+
+/** @param {() => void} then is called each time other models are loaded */
+export function onModels(then) {
+  document.addEventListener(LOADED, then);
+}
+
+/**
+ * @param {Meta} meta of a run or race
+ * @returns {boolean} whether it was made with other models than are loaded now
+ */
+export const isOfOtherModels = ({ target, draft }) =>
+  Boolean(now.models && target) && (target !== now.models[0] || draft !== now.models[1]);
+
+/**
+ * @param {Meta} meta of a run or race
+ * @returns {string} a sentence; "" if its models are those that are loaded
+ */
+export const otherModelsWords = (meta) =>
+  isOfOtherModels(meta) ? "With other models than are loaded now." : "";

@@ -58,7 +58,7 @@ export const word = {
 };
 
 /** @type {(most: number) => Field<string>} */
-export const text = (most) => ({
+export const words = (most) => ({
   read: (value) =>
     value.length <= most ? value : refuse(value, `a text of at most ${most} characters`),
   write: (value) => (typeof value === "string" && value.length <= most ? value : null),
@@ -111,7 +111,7 @@ export const lane = {
 // The bounds of the numbers are those in sequoia/algorithm/sampling_params.py, except for the seed:
 // JavaScript cannot represent every whole number above MAX_SAFE_INTEGER.
 const SAMPLING = {
-  prompt: text(MOST_PROMPT),
+  prompt: words(MOST_PROMPT),
   chat: flag,
   temperature: number(0, 5),
   top_p: number(0.01, 1),
@@ -126,24 +126,24 @@ export const FIELDS = {
     tree: word,
     first: whole(0, 100_000),
     second: whole(0, 100_000),
-    branching: text(400),
+    branching: words(400),
     verifier: word,
     compare: flag,
-    clock: text(80),
+    clock: words(80),
     step: whole(0, 100_000),
   },
   race: {
     ...SAMPLING,
-    second_prompt: text(MOST_PROMPT),
+    second_prompt: words(MOST_PROMPT),
     check: flag,
-    clock: text(80),
+    clock: words(80),
     lane1: lane,
     lane2: lane,
     lane3: lane,
     lane4: lane,
   },
   lab: {
-    vector: text(80),
+    vector: words(80),
     rates: list(number(0, 1), MOST_RATES),
     n: whole(1, MOST_NODES),
     levels: whole(2, MOST_NODES),
@@ -152,7 +152,7 @@ export const FIELDS = {
     sequences: whole(1, MOST_NODES),
     kary: whole(1, MOST_NODES),
     branching: list(whole(1, MOST_NODES), 40),
-    profile: text(80),
+    profile: words(80),
   },
   walk: {
     p: list(number(0, 1, EXACT), 8), // rounded values might no longer sum to 1
@@ -165,9 +165,9 @@ export const FIELDS = {
     step: whole(0, 100_000),
   },
   hardware: {
-    profile: text(80),
-    against: text(80),
-    rates: text(80),
+    profile: words(80),
+    against: words(80),
+    rates: words(80),
     nodes: whole(1, MOST_NODES),
   },
   tour: {},
@@ -176,3 +176,74 @@ export const FIELDS = {
   paper: {},
   models: {},
 };
+
+/** Maximum length of a fragment in characters, without “#”. encodeLink writes only ASCII, so its
+ * fragments have at most this many bytes. */
+export const MOST_CHARACTERS = 2000;
+
+/**
+ * @typedef {{tab: string, values: Record<string, any>}} LinkState
+ */
+
+/**
+ * The fragment for a tab and its values. If the fragment would be too long, the longest values are
+ * left out. Values that are null or undefined are ignored, and so are names that the tab does not
+ * have.
+ * @param {string} tab
+ * @param {Record<string, any>} values by the names in link_fields.js
+ * @returns {{hash: string, left: string[]}} `hash`: the fragment; `left`: the names of the values
+ *   that were left out, because they are not valid or the fragment would be too long
+ */
+export function encodeLink(tab, values) {
+  const given = Object.entries(values).filter(([, value]) => value !== null && value !== undefined);
+  const known = given.filter(([name]) => Object.hasOwn(FIELDS[tab], name));
+  const written = known.map(([name, value]) => [name, FIELDS[tab][name].write(value)]);
+  const left = written.filter(([, text]) => text === null).map(([name]) => name);
+  const parts = written
+    .filter(([, text]) => text !== null)
+    .map(([name, text]) => ({ name, text: String(new URLSearchParams([[name, text]])) }));
+  const size = () => parts.reduce((sum, { text }) => sum + text.length + 1, tab.length);
+  while (size() > MOST_CHARACTERS) left.push(dropLongest(parts));
+  return { hash: ["#" + tab, ...parts.map(({ text }) => text)].join("&"), left };
+}
+
+// Removes the longest part and returns its name.
+/** @type {(parts: {name: string, text: string}[]) => string} */
+function dropLongest(parts) {
+  const lengths = parts.map(({ text }) => text.length);
+  const [{ name }] = parts.splice(lengths.indexOf(Math.max(...lengths)), 1);
+  return name;
+}
+
+/**
+ * The tab and values in a fragment.
+ * @param {string} hash as in `location.hash`, untrusted
+ * @returns {LinkState | null} null if there is no fragment
+ * @throws {RangeError} if the fragment is not valid; the message says what is wrong
+ */
+export function decodeLink(hash) {
+  const text = hash.replace(/^#/, "");
+  if (!text) return null;
+  if (text.length > MOST_CHARACTERS)
+    throw new RangeError(
+      `it has ${text.length} characters after “#”; at most ${MOST_CHARACTERS} are allowed`,
+    );
+  const [tab, ...rest] = text.split("&");
+  if (!Object.hasOwn(FIELDS, tab)) {
+    const known = Object.keys(FIELDS).join(", ");
+    throw new RangeError(`“${tab.slice(0, 40)}” is not a tab; known: ${known}`);
+  }
+  const pairs = [...new URLSearchParams(rest.join("&"))];
+  return { tab, values: Object.fromEntries(pairs.map(([name, value]) => read(tab, name, value))) };
+}
+
+/** @type {(tab: string, name: string, text: string) => [string, any]} */
+function read(tab, name, text) {
+  if (!Object.hasOwn(FIELDS[tab], name))
+    throw new RangeError(`“${name.slice(0, 40)}” is not a setting of this tab`);
+  try {
+    return [name, FIELDS[tab][name].read(text)];
+  } catch (problem) {
+    throw new RangeError(`${name}: ${problem.message}`);
+  }
+}

@@ -2,7 +2,7 @@
    form, and switch between dark and light. */
 import { connectComponent } from "./connect_component.js";
 import { followForm, toggleForm } from "./form_side.js";
-import { publishModels } from "./loaded_models.js";
+import { publishModels } from "./finished_run.js";
 import { followAddress } from "./page_link.js";
 import "./print.js";
 import "./toasts.js";

@@ -1,10 +1,8 @@
 /* Keeps the fragment of the page's address up to date with the open tab and what it shows, so that
    a reload, the Back button and a copied link show the same again. */
-import { FIELDS } from "./link_fields.js";
-import { decodeLink, encodeLink } from "./link_text.js";
-import { showAddress } from "./page_address.js";
+import { FIELDS, decodeLink, encodeLink } from "./link_fields.js";
 
-/** @import { LinkState } from "./link_text.js" */
+/** @import { LinkState } from "./link_fields.js" */
 
 /**
  * A tab's view. `read` returns the values that it shows, by the names in link_fields.js. `apply`
@@ -184,4 +182,33 @@ function whenThere(tab, act, looks = 0) {
   const view = views.get(tab);
   if (view) act(view);
   else if (looks < MOST_LOOKS) setTimeout(() => whenThere(tab, act, looks + 1), TABS_MS);
+}
+
+/**
+ * Show `address` as the page's address, if the browser allows it: some forbid it in frames, or
+ * after many changes in a short time.
+ * @param {URL | string} address
+ * @param {"pushState" | "replaceState"} [how] "pushState": the Back button returns to the old one
+ */
+export function showAddress(address, how = "replaceState") {
+  try {
+    history[how](history.state, "", address);
+  } catch (problem) {
+    console.debug(problem);
+  }
+}
+
+/**
+ * Put the name of the run or race that a message is about into the address, under `kind`. If the
+ * server has not stored that run or race, remove the earlier name instead. A message without a name
+ * or without `meta` changes nothing.
+ * @param {Record<string, any>} message with the name, if it has one, under `kind`
+ * @param {"run" | "race"} kind
+ */
+export function rememberInAddress(message, kind) {
+  if (!message[kind] || !message.meta) return;
+  const url = new URL(window.location.href);
+  if (message.stored) url.searchParams.set(kind, message[kind]);
+  else url.searchParams.delete(kind);
+  if (url.href !== window.location.href) showAddress(url);
 }

@@ -1,20 +1,18 @@
 /* Draws the token tree of a step. In slow motion, a step is a series of pictures: then the tree is
    drawn as it is in the current picture. By default, a large tree is shown in the focus layout,
    which has only the part of the tree that matters in the step. */
-import { el, show } from "./dom.js";
-import { LARGE, allCells, focusLayout, keyOf, nodeOf } from "./tree_layout.js";
-import { Minimap } from "./minimap.js";
+import { attr, el, show, svg } from "./dom.js";
+import { StatePaths } from "./tree_dots.js";
 import { LEAST_PITCH } from "./tree_frame.js";
+import { LARGE, allCells, focusLayout, keyOf, nodeOf } from "./tree_layout.js";
 import { heatShade } from "./tree_legend.js";
 import { TreeView } from "./tree_view.js";
 
 /**
- * @import { Item } from "./tree_layout.js"
  * @import { StepMotion } from "./step_motion.js"
  * @import { StepView } from "./step_view.js"
  * @import { Actions } from "./tree_keys.js"
- * @import { Topology } from "./tree_layout.js"
- * @import { Cell, Column, Look, NodeId } from "./tree_layout.js"
+ * @import { Cell, Column, Item, Look, NodeId, Topology } from "./tree_layout.js"
  */
 
 /**
@@ -287,4 +285,84 @@ function columnsOf({ cells, cols }, levels) {
     if (col >= levels) return { names: [""] };
     return { names: col ? ["guess " + col, String(col), ""] : ["text so far", "text", ""] };
   });
+}
+
+/**
+ * @typedef {{x: number, y: number, w: number, h: number}} Part left, top, width and height, each
+ *   as a share of the picture's width or height
+ */
+
+const ORDER = ["never", "untested", "rejected", "accepted"];
+const LEFT = 0.3; // free room before the first column, in columns
+const DASH = 0.7; // length of a node's dash, in columns
+const RIGHT = 0.2; // free room after the dashes of the last column, in columns
+
+/** @type {(levels: number) => number} the picture's width, in columns */
+const columns = (levels) => LEFT + levels - 1 + DASH + RIGHT;
+
+/** The picture. */
+export class Minimap {
+  /** @type {import("./tree_layout.js").Topology | null} */
+  topo = null;
+
+  /**
+   * @param {Element} host
+   * @param {(node: number) => void} onPick called with the node nearest to a press
+   */
+  constructor(host, onPick) {
+    this.root = el("div", { class: "sq-mini", "data-part": "minimap", hidden: "" }, host);
+    el("div", { class: "sq-mini-title", text: "whole tree" }, this.root);
+    const look = { class: "sq-mini-map", preserveAspectRatio: "none", role: "img" };
+    this.box = svg("svg", { ...look, "aria-label": "Overview of the whole tree" }, this.root);
+    this.paths = new StatePaths(this.box, "sq-mini-path", ORDER);
+    this.window = svg("rect", { class: "sq-mini-window" }, this.box);
+    this.hits = svg("path", { class: "sq-mini-hits" }, this.box);
+    this.dot = svg("path", { class: "sq-mini-dot" }, this.box);
+    this.box.addEventListener("click", (event) => this.topo && onPick(this.nearest(event)));
+  }
+
+  /**
+   * @param {StepView} view
+   * @param {NodeId} selected the node to mark as selected
+   * @param {NodeId[]} hits the nodes that match a search
+   */
+  paint(view, selected, hits) {
+    const { topo } = view;
+    if (this.topo !== topo)
+      attr(this.box, "viewBox", `${-LEFT} -0.5 ${columns(topo.levels)} ${topo.rows}`);
+    this.topo = topo;
+    const line = (node) => `M${topo.depth[node]} ${topo.row[node]}h${DASH}`;
+    const lines = (nodes) =>
+      nodes
+        .filter((node) => node !== "bonus")
+        .map(line)
+        .join("");
+    const state = (name) => (name === "root" ? "accepted" : name);
+    this.paths.draw(view.state.map((name, node) => [state(name), line(node)]));
+    attr(this.hits, "d", lines(hits));
+    attr(this.dot, "d", lines([selected]));
+  }
+
+  /**
+   * Draw the frame around the visible part.
+   * @param {Part | null} part null: hide the frame
+   */
+  frame(part) {
+    this.window.style.display = part ? "" : "none";
+    if (!part || !this.topo) return;
+    const { levels, rows } = this.topo;
+    attr(this.window, "x", (-LEFT + part.x * columns(levels)).toFixed(3));
+    attr(this.window, "y", (-0.5 + part.y * rows).toFixed(3));
+    attr(this.window, "width", (part.w * columns(levels)).toFixed(3));
+    attr(this.window, "height", (part.h * rows).toFixed(3));
+  }
+
+  nearest(event) {
+    const { levels, rows, depth, row } = this.topo;
+    const box = this.box.getBoundingClientRect();
+    const x = ((event.clientX - box.left) / box.width) * columns(levels) - LEFT - DASH / 2;
+    const y = ((event.clientY - box.top) / box.height) * rows - 0.5;
+    const away = depth.map((col, node) => Math.hypot((col - x) / levels, (row[node] - y) / rows));
+    return away.indexOf(Math.min(...away));
+  }
 }

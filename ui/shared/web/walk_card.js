@@ -1,7 +1,7 @@
 /* The card beside the tree. It explains one node: its probabilities as bars, its draw u compared
    with p/q, and the residual p and q after the rejections so far. */
 import { el, show, text } from "./dom.js";
-import { DrawMeter } from "./draw_meter.js";
+import { DrawMeter } from "./draw_bar.js";
 import { prob } from "./format.js";
 import { ResidualBars } from "./residual_bars.js";
 import { residualPicture } from "./residual_picture.js";

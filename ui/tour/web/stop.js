@@ -1,13 +1,13 @@
 /* The base class of the tour's stops. A stop has a title, an introduction, questions that appear
    one after another, a closing sentence, and a note on where its numbers come from. */
-import { el, show, text } from "../../shared/web/dom.js";
 import { filled } from "./filled.js";
 import { LESSON } from "./lesson.js";
-import { Question } from "./question.js";
-import { isAnswered, isDone } from "./tour_state.js";
+import { isAnswered, isDone, keyOf } from "./tour_state.js";
+import { button, el, show, text } from "../../shared/web/dom.js";
 
 /**
- * @import { About } from "./question.js"
+ * @import { Control } from "./controls.js"
+ * @import { Answer } from "./tour_state.js"
  * @import { Tour } from "./tour_view.js"
  */
 
@@ -75,4 +75,96 @@ export class Stop {
 
   /** Called before the elements of the stop are removed from the page. */
   leave() {}
+}
+
+/**
+ * @typedef {object} About
+ * @property {string} stop
+ * @property {string} name of the question within the stop
+ * @property {string} ask the question
+ * @property {(host: HTMLElement) => Control} control
+ * @property {(said: Answer) => readonly [Verdict, string]} verdict returns the verdict on an
+ *   answer, in one word and in a sentence, which may be empty
+ * @property {(host: HTMLElement, said: Answer) => void} [reveal] draws what appears below the
+ *   verdict
+ * @typedef {"right" | "off" | "shown"} Verdict
+ */
+
+/** A question. */
+export class Question {
+  isOver = false;
+
+  /**
+   * @param {HTMLElement} host
+   * @param {Tour} tour
+   * @param {About} about
+   */
+  constructor(host, tour, about) {
+    this.tour = tour;
+    this.about = about;
+    this.root = el("section", { class: "sq-tour-question", "data-part": about.name }, host);
+    const id = "sq-tour-" + about.stop + "-" + about.name;
+    this.asked = el("p", { class: "sq-tour-ask", id, text: about.ask }, this.root);
+    this.form = el(
+      "form",
+      { class: "sq-tour-form", "aria-labelledby": id, novalidate: "" },
+      this.root,
+    );
+    this.control = about.control(el("div", { class: "sq-tour-control" }, this.form));
+    this.makeActs();
+    this.problem = el("p", { class: "sq-tour-problem", role: "alert" }, this.form);
+    const look = { class: "sq-tour-verdict", "data-part": "verdict", tabindex: -1 };
+    this.words = el("p", look, this.root);
+    this.revealed = el("div", { class: "sq-tour-revealed", tabindex: -1 }, this.root);
+    this.form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.check();
+    });
+  }
+
+  makeActs() {
+    this.acts = el("div", { class: "sq-tour-acts" }, this.form);
+    const check = button(this.acts, { text: LESSON.frame.check, part: "check" });
+    check.type = "submit";
+    check.classList.add("sq-btn-main");
+    const act = () => this.close(null);
+    button(this.acts, { text: LESSON.frame.show, part: "show", act });
+  }
+
+  check() {
+    const said = this.control.read();
+    text(this.problem, said === null ? this.control.problem() : "");
+    if (said !== null) this.close(said);
+  }
+
+  close(said) {
+    this.tour.answer(this.about.stop, this.about.name, said);
+    const next = this.words.hidden ? this.revealed : this.words;
+    next.focus({ preventScroll: true });
+    next.scrollIntoView({ block: "center" });
+  }
+
+  /** @param {boolean} isReached whether all questions before this one are answered */
+  paint(isReached) {
+    show(this.root, isReached);
+    const { stop, name } = this.about;
+    const isOver = isAnswered(this.tour.state, stop, name);
+    show(this.acts, !isOver);
+    show(this.words, isOver && this.words.textContent !== "");
+    show(this.revealed, isOver && this.revealed.childElementCount > 0);
+    if (isOver && !this.isOver) this.settle(this.tour.state.answers[keyOf(stop, name)]);
+  }
+
+  settle(said) {
+    this.isOver = true;
+    text(this.problem, "");
+    if (said !== null) this.control.put(said);
+    this.control.lock();
+    const [verdict, words] = this.about.verdict(said);
+    this.words.dataset.verdict = verdict;
+    text(this.words, words);
+    show(this.words, Boolean(words));
+    this.about.reveal?.(this.revealed, said);
+    show(this.revealed, this.revealed.childElementCount > 0);
+  }
 }

@@ -1,7 +1,7 @@
 /* The panel below the tree, which explains one moment of the walk. */
 import { attr, el, show, text } from "../../shared/web/dom.js";
 import { prob } from "../../shared/web/format.js";
-import { DrawMeter } from "../../shared/web/draw_meter.js";
+import { DrawMeter } from "../../shared/web/draw_bar.js";
 import { ResidualBars } from "../../shared/web/residual_bars.js";
 import * as stepWords from "../../shared/web/step_words.js";
 import { momentAt } from "./moment.js";

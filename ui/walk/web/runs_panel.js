@@ -9,14 +9,14 @@ import { seeded } from "../../shared/web/random.js";
 import { rove } from "../../shared/web/roving_focus.js";
 import { addTerm } from "../../shared/web/tooltips.js";
 import { exactly, MOST_OUTCOMES } from "./exact.js";
-import { limitsOf, passes } from "./limits.js";
+import { limitsOf, passes } from "./rules/limit.js";
 import { VERIFIERS } from "./rules/verifiers.js";
 import { noiseFloor, noiseSpread, squared, Tally, totalVariation } from "./tally.js";
 import { MOST_WORDS, treeOf, WORDS } from "./toy.js";
 
 /**
  * @import { Exact } from "./exact.js"
- * @import { Limits } from "./limits.js"
+ * @import { Limits } from "./rules/limit.js"
  * @import { Toy } from "./toy.js"
  */
 

@@ -21,7 +21,7 @@ import { traverse } from "./traversal.js";
  *   child per node
  * @property {string} label
  * @property {(chance: Chance, q: number[], count: number) => number[]} draw tokens of siblings
- * @property {import("./draws.js").Drawn} drawn how `draw` works
+ * @property {import("./limit.js").Drawn} drawn how `draw` works
  * @property {Verify} verify
  * @property {boolean} [fromLeaves] whether it tests whole paths, from the leaves up
  */
