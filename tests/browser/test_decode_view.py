@@ -140,12 +140,8 @@ def test_a_gap_is_said_and_ends_with_the_whole_run(page: Any, canned: dict[str, 
 
 
 def test_strange_messages_break_nothing(page: Any, canned: dict[str, Any]) -> None:
-    """No message yet, invalid messages, an error before the first step, a run without steps, then
-    a new run."""
+    """No message yet, an error before the first step, a run without steps, then a new run."""
     assert "Press Run" in text(page, "[data-part=empty]")
-    page.evaluate("for (const m of ['', null, undefined, '[1]', '{', 7]) stage.ingest(m)")
-    settle(page)
-    assert "could not be read" in text(page, "[data-part=error]")
     give(
         page,
         {
@@ -176,7 +172,9 @@ def test_a_recorded_run_plays_and_a_measured_one_is_followed(
     page: Any, canned: dict[str, Any]
 ) -> None:
     """As soon as a recorded run arrives, it must play. A live run must show its newest step."""
-    begin = "text => { stage.ingest(text); return [stage.store.at, stage.store.playing]; }"
+    begin = (
+        "text => { stage.ingest(JSON.parse(text)); return [stage.store.at, stage.store.playing]; }"
+    )
     begun = page.evaluate(begin, json.dumps(canned["16"]))
     assert begun == [0, True]
     total = "[...stage.store.steps.keys()].reduce((sum, i) => sum + stage.store.duration(i), 0)"
@@ -234,7 +232,7 @@ def test_the_opening_run_rests_on_its_best_step_beside_the_whole_text(
     }
     page.evaluate("stage.setRate('s20')")
     cut = {**run, "trees": [*run["trees"], [-1]], "steps": [*run["steps"][:12], last]}
-    page.evaluate("text => stage.ingest(text)", json.dumps(cut))
+    page.evaluate("text => stage.ingest(JSON.parse(text))", json.dumps(cut))
     page.wait_for_function("!stage.store.playing", timeout=8000)
     assert at(page) == page.evaluate("modules.bestStep(stage.store)") < 12
     assert page.locator(".sq-future").count() == 0
@@ -1233,7 +1231,7 @@ def test_a_recorded_run_does_not_play_with_reduced_motion(
     page: Any, canned: dict[str, Any]
 ) -> None:
     page.emulate_media(reduced_motion="reduce")
-    page.evaluate("text => stage.ingest(text)", json.dumps(canned["16"]))
+    page.evaluate("text => stage.ingest(JSON.parse(text))", json.dumps(canned["16"]))
     settle(page)
     best = page.evaluate("modules.bestStep(stage.store)")
     assert (at(page), page.evaluate("stage.store.playing")) == (best, False)
@@ -1261,7 +1259,7 @@ def test_an_outline_is_shown_until_the_first_step_is_drawn(
         (part) => document.querySelector(part)?.checkVisibility({ visibilityProperty: true }));
       await frames(4);
       const before = look();
-      view.ingest(text);
+      view.ingest(JSON.parse(text));
       await frames(2);
       return [before, look()];
     }""",

@@ -227,7 +227,8 @@ def test_a_suggested_tree_is_copied_to_the_form(visit: Visit) -> None:
         )
     )
     page.evaluate(
-        "message => document.querySelector('#rc-view .sq-stage').view.ingest(message)", race.whole()
+        "message => document.querySelector('#rc-view .sq-stage').view.ingest(JSON.parse(message))",
+        race.whole(),
     )
     page.locator(".race-remedies .sq-btn").first.click()
     page.locator("#rc-view").get_by_text("press Run to race it").wait_for(timeout=20_000)

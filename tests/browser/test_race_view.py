@@ -263,14 +263,14 @@ def page(tab: Page) -> Iterator[Page]:
 
 
 def give(page: Page, message: dict[str, Any]) -> None:
-    page.evaluate("text => stage.ingest(text)", json.dumps(message))
+    page.evaluate("text => stage.ingest(JSON.parse(text))", json.dumps(message))
     settle(page)
 
 
 def still(page: Page, message: dict[str, Any], t: float | None = None) -> None:
     """Show a whole race, paused at `t`, or at its end if `t` is None."""
     page.evaluate(
-        "([text, t]) => { stage.ingest(text); stage.seek(t ?? stage.store.end); }",
+        "([text, t]) => { stage.ingest(JSON.parse(text)); stage.seek(t ?? stage.store.end); }",
         [json.dumps(message), t],
     )
     settle(page)
@@ -840,7 +840,7 @@ def test_a_stream_in_small_batches_loses_nothing_and_rebuilds_nothing(page: Page
     count = len(whole["steps"])
     batches = [json.dumps(part(whole, k, k + 3, done=k + 3 >= count)) for k in range(4, count, 3)]
     page.evaluate(
-        "batches => batches.forEach((text, k) => setTimeout(() => stage.ingest(text), 5 * k))",
+        "batches => batches.forEach((text, k) => setTimeout(() => stage.ingest(JSON.parse(text)), 5 * k))",
         batches,
     )
     page.wait_for_function("stage.store.done")
@@ -1560,15 +1560,6 @@ def test_hostile_texts_stay_texts(page: Page) -> None:
     assert page.locator(".race-stage img").count() == 0
     assert "<img src=x" in flow(page, 0)
     assert "\u202e" not in text(page, ".race-stage")
-
-
-@pytest.mark.parametrize("bad", ["{", "[]", "7"])
-def test_an_unreadable_message_is_reported_and_the_race_stays(page: Page, bad: str) -> None:
-    still(page, race())
-    page.evaluate("text => stage.ingest(text)", bad)
-    settle(page)
-    assert "could not be read" in text(page, "[data-part=error]")
-    assert page.locator(".race-lane").count() == 4
 
 
 @pytest.mark.parametrize("width", [600, *nightly(1000, 1280, 1920)])

@@ -160,7 +160,7 @@ def test_a_damaged_file_gives_a_message(saved: Saved, open_file: Open, tmp_path:
 def save_run(page: Page, message: dict[str, Any], path: Path) -> Path:
     """Show a run in the app, and save it."""
     page.evaluate(
-        "text => document.querySelector('#pg-view .sq-stage').view.ingest(text)",
+        "text => document.querySelector('#pg-view .sq-stage').view.ingest(JSON.parse(text))",
         json.dumps({**message, "done": True}),
     )
     with page.expect_download() as download:

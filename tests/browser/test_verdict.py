@@ -120,7 +120,7 @@ def test_every_speed_up_of_a_run_is_that_of_its_verdict(
     meta = {**run.meta}
     meta.pop("opening", None)  # its headline also has the speed-ups of other prompts
     message = json.loads(recordings.messages.whole(replace(run, meta=meta), name))
-    decode.evaluate("text => stage.ingest(text)", json.dumps(message))
+    decode.evaluate("text => stage.ingest(JSON.parse(text))", json.dumps(message))
     for step in (1, 10**6):
         decode.evaluate(f"stage.seek({step})")
         settle(decode)
@@ -219,7 +219,9 @@ def test_every_speed_up_of_a_race_is_that_of_its_verdict(
 ) -> None:
     race = RACES[name](host)
     verdict = asdict(race.verdict)
-    board.evaluate("text => { stage.ingest(text); stage.seek(stage.store.end); }", race.whole())
+    board.evaluate(
+        "text => { stage.ingest(JSON.parse(text)); stage.seek(stage.store.end); }", race.whole()
+    )
     settle(board)
     pairs = pair_verdicts(verdict)
     headlines = board.locator("[data-part=headline-words]").all_inner_texts()

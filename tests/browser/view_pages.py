@@ -122,13 +122,15 @@ def part(name: str) -> str:
 
 
 def give(page: Any, message: dict[str, Any]) -> None:
-    page.evaluate("text => stage.ingest(text)", json.dumps(message))
+    page.evaluate("text => stage.ingest(JSON.parse(text))", json.dumps(message))
     settle(page)
 
 
 def watch(page: Any, run: dict[str, Any], step: int = 0) -> None:
     """A whole canned run, standing still at `step`."""
-    page.evaluate("([text, i]) => { stage.ingest(text); stage.seek(i); }", [json.dumps(run), step])
+    page.evaluate(
+        "([text, i]) => { stage.ingest(JSON.parse(text)); stage.seek(i); }", [json.dumps(run), step]
+    )
     settle(page)
 
 

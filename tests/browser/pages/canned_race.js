@@ -207,20 +207,18 @@ export function deliver(stage, race, size, pause) {
       const { lanes, trees, pieces } = race;
       const head = from ? {} : { meta: { ...race.meta, label: "measured" }, lanes, trees, pieces };
       const done = from + size >= race.steps.length;
-      stage.ingest(
-        JSON.stringify({
-          v: 1,
-          race: race.race,
-          from,
-          ...head,
-          steps: race.steps.slice(from, from + size),
-          step_lanes: race.step_lanes.slice(from, from + size),
-          done,
-          error: null,
-          notice: null,
-          ...(done ? { results: race.results, analysis: race.analysis } : {}),
-        }),
-      );
+      stage.ingest({
+        v: 1,
+        race: race.race,
+        from,
+        ...head,
+        steps: race.steps.slice(from, from + size),
+        step_lanes: race.step_lanes.slice(from, from + size),
+        done,
+        error: null,
+        notice: null,
+        ...(done ? { results: race.results, analysis: race.analysis } : {}),
+      });
       from += size;
       if (!done) return;
       clearInterval(timer);

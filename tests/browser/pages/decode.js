@@ -37,7 +37,7 @@ function start(run) {
   clearInterval(timer);
   if (!run) return;
   if (live.checked) arrive(run);
-  else stage.ingest(JSON.stringify(run));
+  else stage.ingest(run);
 }
 
 /** Give the view the run as a running engine would: its settings, then one step at a time. */
@@ -70,7 +70,7 @@ live.addEventListener("change", () => start(runs[menu.value]));
 dark.addEventListener("change", setTheme);
 document.getElementById("page-file").addEventListener("change", async (event) => {
   const [file] = event.target.files;
-  if (file) stage.ingest(await file.text());
+  if (file) stage.ingest({ ...JSON.parse(await file.text()), run: file.name, from: 0, done: true });
 });
 if (!query.has("bare")) {
   runs = await (await fetch("../canned.json")).json();

@@ -19,5 +19,5 @@ if (!query.has("empty")) {
     plain: !query.has("noplain"),
   });
   if (query.has("live")) deliver(stage, race, 3, 30);
-  else stage.ingest(JSON.stringify(race));
+  else stage.ingest(race);
 }

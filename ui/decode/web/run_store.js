@@ -85,7 +85,6 @@ export class RunStore extends Playback {
     this.slots = new SlotCounts();
     /** @type {Map<number, StepView>} */
     this.views = new Map();
-    this.lastRaw = null;
     this.version += 1;
   }
 

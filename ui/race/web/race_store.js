@@ -86,7 +86,6 @@ export class RaceStore extends Playback {
     this.playing = false;
     this.clock = 0; // for playback in steps per second: seconds since the last step
     this.before = null; // time of the previous frame, in milliseconds
-    this.lastRaw = null;
     this.opened = false;
     this.version = (this.version || 0) + 1; // counts the calls of `reset`
     this.built = (this.built || 0) + 1; // counts how often `totals` was replaced

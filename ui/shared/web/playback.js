@@ -20,7 +20,6 @@ import { topology } from "./tree_layout.js";
 /** A frame advances by at most this many seconds, so that a tab that slept does not jump ahead. */
 export const SLOWEST_FRAME = 0.25;
 const PAINTS_KEPT = 600;
-let files = 0; // number of files opened on this page
 
 /** @returns {boolean} whether the visitor's system asks for no motion */
 export const prefersStillness = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
@@ -41,8 +40,6 @@ export class Playback {
   before = null;
   frame = 0;
   version = 0; // counts the calls of `reset`
-  /** @type {string | null} */
-  lastRaw = null;
   /** @type {((store: any) => void)[]} */
   listeners = [];
   /** @type {number[]} durations of the last paints in ms, for tests */
@@ -114,25 +111,13 @@ export class Playback {
   }
 
   /**
-   * Take a message or a whole run file. Empty values are ignored, and so is a text equal to the
-   * last one. A value that is neither an object nor the JSON text of an object sets `error`.
-   * @param {any} value as JSON text or as an object
+   * Take a message, unless steps before it are missing.
+   * @param {any} message
    */
-  ingest(value) {
-    const isText = typeof value === "string";
-    if (value === null || value === undefined || value === "") return;
-    if (isText && value === this.lastRaw) return;
-    const message = isText ? parsed(value) : value;
-    if (!message || typeof message !== "object" || Array.isArray(message)) {
-      this.set({ error: "A message from the server could not be read." });
-      return;
-    }
-    if (this.lacksSteps(message)) {
+  ingest(message) {
+    if (this.lacksSteps(message))
       this.set({ error: "Some steps did not arrive. Reload the page." });
-      return;
-    }
-    this.take(message.format === "sequoia-run" ? fromFile(message) : message);
-    if (isText) this.lastRaw = value;
+    else this.take(message);
   }
 
   /**
@@ -203,16 +188,6 @@ export class Playback {
     if (this.playing) this.changed();
   }
 }
-
-function parsed(text) {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
-}
-
-const fromFile = (file) => ({ ...file, run: "file-" + ++files, from: 0, done: true });
 
 /**
  * The fields of a message that matter for following. `wait`: the visitor's own run is waiting;
