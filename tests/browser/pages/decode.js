@@ -17,7 +17,7 @@ window.modules = {
   treeLayout,
   stepWords,
   viewStep,
-  mountDecode,
+  mountDecode: mount,
   allCells,
   TreeView,
   bestStep,
@@ -25,13 +25,23 @@ window.modules = {
 };
 const STEP_MS = 100; // between steps that arrive live
 const query = new URLSearchParams(location.search);
-const stage = mountDecode(document.getElementById("page-host"), {});
 const menu = document.getElementById("page-run");
 const dark = document.getElementById("page-dark");
 const live = document.getElementById("page-live");
 let runs = {};
 let count = 0;
 let timer = 0;
+const stage = mount(document.getElementById("page-host"));
+
+/** A view that also takes the content of a run file, in the form in which the server sends it. */
+function mount(host) {
+  const view = mountDecode(host, {});
+  const whole = (file) => ({ ...file, run: "file-" + ++count, from: 0, done: true });
+  return {
+    ...view,
+    ingest: (message) => view.ingest(message.format ? whole(message) : message),
+  };
+}
 
 function start(run) {
   clearInterval(timer);
@@ -70,7 +80,7 @@ live.addEventListener("change", () => start(runs[menu.value]));
 dark.addEventListener("change", setTheme);
 document.getElementById("page-file").addEventListener("change", async (event) => {
   const [file] = event.target.files;
-  if (file) stage.ingest({ ...JSON.parse(await file.text()), run: file.name, from: 0, done: true });
+  if (file) stage.ingest(JSON.parse(await file.text()));
 });
 if (!query.has("bare")) {
   runs = await (await fetch("../canned.json")).json();

@@ -1,4 +1,5 @@
 /* The figure of the shown result. It is drawn again when its width or the theme changes. */
+import { followTheme } from "../../shared/web/chart.js";
 import { button, el, show, sized, text } from "../../shared/web/dom.js";
 import { figurePanel } from "../../shared/web/figure_panel.js";
 import { csv, saveText } from "../../shared/web/save_file.js";
@@ -35,8 +36,7 @@ export class FigureView {
     chart.node.before(this.bars);
     this.note = el("p", { class: "xp-dim xp-note" }, panel.body);
     this.size = sized(panel.body, () => this.draw());
-    const theme = new MutationObserver(() => chart.draw());
-    theme.observe(document.body, { attributes: true, attributeFilter: ["class"] });
+    followTheme([chart]);
   }
 
   /**

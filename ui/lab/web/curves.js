@@ -1,14 +1,11 @@
 /* The Lab's two figures with the number of nodes on the x axis. One shows the expected tokens of
    every shape. The other shows the predicted speed-up, and what the n-th node gains and costs. */
-import { makePanel } from "../../shared/web/panel.js";
 import * as planner from "../../shared/web/planner.js";
 import { PUBLISHED_TREES } from "./published_trees.js";
 import { acceptanceLine, timesLine } from "./sources.js";
 import * as shapes from "./tree_shapes.js";
-import { Chart } from "../../shared/web/chart.js";
+import { figurePanel } from "../../shared/web/figure_panel.js";
 import { el, show, text } from "../../shared/web/dom.js";
-import { rove } from "../../shared/web/roving_focus.js";
-import * as pictures from "../../shared/web/save_picture.js";
 import { addTerm } from "../../shared/web/tooltips.js";
 
 /** @typedef {import("./lab_state.js").LabState} LabState */
@@ -45,15 +42,11 @@ class Figure {
    * @param {() => string[]} sources where the numbers come from, as lines in a saved figure
    */
   constructor(host, about, sources) {
-    const panel = makePanel(host, about);
-    this.word = el("span", { class: "sq-word" }, panel.titleBox);
-    this.chart = new Chart(panel.body, about.title);
-    const drawn = () => this.chart.drawn;
-    const reset = () => this.chart.reset();
     const caption = () => [`${about.title}: ${this.word.textContent}`, ...sources()];
-    pictures.buttons(panel.tools, drawn, about.part, { reset, caption });
+    const { panel, word, chart } = figurePanel(host, about, { caption });
+    this.word = word;
+    this.chart = chart;
     this.note = el("p", { class: "sq-lab-note" }, panel.body);
-    rove(panel.root);
   }
 
   draw(data, layout) {

@@ -8,6 +8,7 @@ import { FIRST_NODES, LabState } from "./lab_state.js";
 import { LabTree } from "./lab_tree.js";
 import { ReadOuts } from "./read_outs.js";
 import { ShapesTable } from "./shapes_table.js";
+import { followTheme } from "../../shared/web/chart.js";
 import { el, show, sized } from "../../shared/web/dom.js";
 import { isSameTree } from "../../shared/web/planner.js";
 
@@ -75,8 +76,7 @@ export class Lab {
     this.build(element, { save, copy });
     this.state.watch(() => this.paint());
     this.size = sized(element, () => this.resized());
-    const themes = new MutationObserver(() => this.later());
-    themes.observe(document.body, { attributes: true, attributeFilter: ["class"] });
+    followTheme([{ draw: () => this.later() }]);
     this.editor.choose(this.usual);
   }
 

@@ -1,12 +1,11 @@
 /* Tokens drawn by guess, test and correction. One box shows a single draw with its test. A table
    shows how often each token came out in thousands of draws, and how often it must come out. */
+import { DrawBar } from "../../shared/web/draw_bar.js";
 import { attr, button, el, headed, text } from "../../shared/web/dom.js";
 import { seeded } from "../../shared/web/random.js";
 import { apart } from "../../shared/web/format.js";
-import { counts, draw, keepChance, worstOff } from "./draws.js";
+import { counts, draw, keepChance, sum, worstOff } from "./draws.js";
 import { bound, figure, filled } from "./filled.js";
-
-const sum = (values) => values.reduce((total, value) => total + value, 0);
 
 /** The two boxes: a single draw, and the table. */
 export class DrawCard {
@@ -30,9 +29,7 @@ export class DrawCard {
     el("h4", { class: "sq-tour-sub", text: card }, box);
     const meter = el("div", { class: "sq-meter", "aria-hidden": "true" }, box);
     this.name = el("span", { class: "sq-meter-u" }, meter);
-    const bar = el("span", { class: "sq-draw" }, meter);
-    this.yes = el("i", { class: "sq-draw-yes" }, bar);
-    this.mark = el("i", { class: "sq-draw-mark" }, bar);
+    this.bar = new DrawBar(meter);
     this.says = el("p", { class: "sq-tour-says", "aria-live": "polite" }, box);
     button(box, { text: again, part: "draw", act: () => this.drawOne() });
   }
@@ -76,8 +73,7 @@ export class DrawCard {
     const facts = { word: words[guess], u: below, ratio: above };
     const always = ratio === 1 ? sure : kept;
     text(this.says, filled(isKept ? always : thrown, { ...facts, other: words[token] }));
-    this.yes.style.width = 100 * ratio + "%";
-    this.mark.style.left = 100 * u + "%";
+    this.bar.paint(u, ratio);
     this.name.style.left = 100 * Math.min(Math.max(u, 0.06), 0.94) + "%";
     text(this.name, "u = " + facts.u);
     attr(this.says, "data-s", isKept ? "accepted" : "rejected");

@@ -2,7 +2,8 @@
    p and q are the target's and the draft's distributions, both in the same unit, such as percent.
    Tokens are indices. */
 
-const sum = (values) => values.reduce((total, value) => total + value, 0);
+/** @type {(values: number[]) => number} */
+export const sum = (values) => values.reduce((total, value) => total + value, 0);
 
 /**
  * @param {number[]} p of the target

@@ -2,7 +2,7 @@
    the target's distribution. */
 import { NumberControl } from "./controls.js";
 import { DrawCard } from "./draw_card.js";
-import { kept, left, misplaced } from "./draws.js";
+import { kept, left, misplaced, sum } from "./draws.js";
 import { figure, filled } from "./filled.js";
 import { Stop } from "./stop.js";
 import { attr, el, text } from "../../shared/web/dom.js";
@@ -70,8 +70,6 @@ export class DiceStop extends Stop {
     });
   }
 }
-
-const sum = (values) => values.reduce((total, value) => total + value, 0);
 
 /** The answer is a list with the number of rejected guesses that each token replaces. */
 export class SharesControl {
