@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import re
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable
@@ -66,19 +65,6 @@ def open_file(page: Page, file: Path) -> None:
     with page.expect_file_chooser() as chooser:
         page.click("#pg-open")
     chooser.value.set_files(file)
-
-
-def test_the_page_opens_on_a_recorded_run_while_the_models_load(
-    browser: Any, app: App, visit: Visit
-) -> None:
-    """Prints the time from starting the app until the recorded run plays. The aim is at most 15
-    seconds."""
-    page = visit()
-    until(page, "s.steps.length > 5 && s.at >= 1")
-    print(f"\nrecorded run moving {time.monotonic() - app.started:.1f} s after the command")
-    assert store(page, "meta.label") == "recorded"
-    assert store(page, "playing") is True or store(page, "at") == store(page, "last")
-    assert page.locator(".sq-stage").get_by_text("recorded").first.is_visible()
 
 
 def test_the_first_tab_stop_skips_to_the_run_and_there_are_few_stops(visit: Visit) -> None:
