@@ -566,8 +566,10 @@ def test_a_tree_from_the_lab_runs_in_the_decode_view(visit: Callable[..., Page])
     )
     assert page.evaluate("document.querySelector('#pg-view .sq-stage').view.store.steps.length") > 0
     assert (
-        page.evaluate("document.querySelector('#pg-view .sq-stage').view.store.meta.tree.how")
-        == "given node by node"
+        page.evaluate(
+            "document.querySelector('#pg-view .sq-stage').view.store.meta.tree.request[0]"
+        )
+        == "lab"
     )
     assert (
         page.evaluate(
