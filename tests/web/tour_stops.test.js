@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FakeNode, made } from "./fake_page.js";
-import { publishRun } from "../../ui/shared/web/finished_run.js";
+import { publishRun } from "../../ui/shared/web/between_tabs.js";
 import { DrawCard } from "../../ui/tour/web/draw_card.js";
 import { YoursStop } from "../../ui/tour/web/stop_yours.js";
 

@@ -3,7 +3,7 @@ import { mountDecode } from "./decode_view.js";
 import { refused } from "./form_changes.js";
 import { ownRun } from "./own_run.js";
 import { connectComponent } from "../../shared/web/connect_component.js";
-import { isOfOtherModels, offerStep, onModels, publishRun } from "../../shared/web/finished_run.js";
+import { isOfOtherModels, offerStep, onModels, publishRun } from "../../shared/web/between_tabs.js";
 import { canStop, formBeside } from "../../shared/web/form_buttons.js";
 import { openWithForm, showForm } from "../../shared/web/form_side.js";
 import { formValues, withFormValues } from "../../shared/web/form_values.js";

@@ -2,7 +2,7 @@
    time of a step, and where the numbers come from. */
 import { attr, button, el, show, text } from "../../shared/web/dom.js";
 import { count, duration, known, ms, rate, readable } from "../../shared/web/format.js";
-import { otherModelsWords } from "../../shared/web/finished_run.js";
+import { otherModelsWords } from "../../shared/web/between_tabs.js";
 import { IntervalBar } from "../../shared/web/interval_bar.js";
 import { showTour } from "../../shared/web/tabs.js";
 import { keptPlace } from "../../shared/web/tour_place.js";

@@ -2,7 +2,7 @@
 import { isHypothetical } from "../../shared/web/run_words.js";
 
 /**
- * @import { FinishedRun } from "../../shared/web/finished_run.js"
+ * @import { FinishedRun } from "../../shared/web/between_tabs.js"
  * @import { RunStore } from "./run_store.js"
  */
 

@@ -1,4 +1,5 @@
-/* Totals of a run at the end of each of its steps. Independent of the DOM. */
+/* What is counted of a run: totals at the end of each of its steps, how often each slot (a position
+   in a tree) was accepted, and when plain decoding emitted its tokens. Independent of the DOM. */
 import { draftedOf, secondsOf } from "../../shared/web/step_view.js";
 
 /**

@@ -1,4 +1,5 @@
-/* The panel "Token tree": the tree of the step on screen, with its controls, legend and note. */
+/* The panel "Token tree": the tree of the step on screen, what happens when a person points at a
+   node, and the panel's controls, legend and note. */
 import { lastFullStep } from "./steps_to_show.js";
 import { treePicture } from "./tree_picture.js";
 import { attr, button, el, show, text } from "../../shared/web/dom.js";

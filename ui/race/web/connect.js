@@ -5,7 +5,7 @@ import { canStop, formBeside } from "../../shared/web/form_buttons.js";
 import { formValues, watchFormValues, withFormValues } from "../../shared/web/form_values.js";
 import { sayInterrupted } from "../../shared/web/interrupted.js";
 import { watchJob } from "../../shared/web/job_watch.js";
-import { isOfOtherModels, onModels } from "../../shared/web/finished_run.js";
+import { isOfOtherModels, onModels } from "../../shared/web/between_tabs.js";
 import { linkView, rememberInAddress } from "../../shared/web/page_link.js";
 import { rove } from "../../shared/web/roving_focus.js";
 

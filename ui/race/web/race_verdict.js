@@ -6,7 +6,7 @@ import { RaceIntervals } from "./race_intervals.js";
 import { RaceOn } from "./race_on.js";
 import { attr, el, headed, pool, scrollBox, show, text } from "../../shared/web/dom.js";
 import { count, known, readable, short } from "../../shared/web/format.js";
-import { otherModelsWords } from "../../shared/web/finished_run.js";
+import { otherModelsWords } from "../../shared/web/between_tabs.js";
 import { rove } from "../../shared/web/roving_focus.js";
 import * as runWords from "../../shared/web/run_words.js";
 import { addTerm } from "../../shared/web/tooltips.js";

@@ -1,5 +1,6 @@
-/* The values that the page's address can contain for each tab: names, types and bounds. Independent
-   of the DOM. */
+/* The fragment of the page's address, such as #decode&temperature=0.6&step=12: the open tab and the
+   values that it shows. First the values of each tab, with types and bounds, then how they are
+   written and read. Independent of the DOM. */
 
 const MOST_PROMPT = 500; // characters; a longer prompt can only be shared in a saved file
 const MOST_NODES = 1024;

@@ -2,7 +2,7 @@
    form, and switch between dark and light. */
 import { connectComponent } from "./connect_component.js";
 import { followForm, toggleForm } from "./form_side.js";
-import { publishModels } from "./finished_run.js";
+import { publishModels } from "./between_tabs.js";
 import { followAddress } from "./page_link.js";
 import "./print.js";
 import "./toasts.js";

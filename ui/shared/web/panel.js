@@ -1,4 +1,4 @@
-/* A panel of a view: a frame with a title, a row of tools, a body and a foot. */
+/* What views are built of: panels, tiles, progress bars, and the line with an error or a notice. */
 import { attr, el, show, text } from "./dom.js";
 import { addTerm } from "./tooltips.js";
 

@@ -1,4 +1,5 @@
-/* Plain sentences about a step, about its nodes, and about a run that has ended or paused. */
+/* Plain sentences about a step and its nodes, the captions of its pictures in slow motion, and a
+   sentence about a run that has ended or paused. */
 import { apart, count, ms, percent, short } from "./format.js";
 import { finished, sourced } from "./run_words.js";
 import { draftedOf } from "./step_view.js";

@@ -1,4 +1,5 @@
-/* Places the nodes of a tree in rows and columns, and divides an axis into steps. Pure. */
+/* A tree as it is drawn: its nodes in rows and columns, as cells, and the focus layout, which has
+   only the part of a large tree that matters in one step. Also divides an axis into steps. Pure. */
 
 /** @import { StepView } from "./step_view.js" */
 

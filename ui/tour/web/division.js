@@ -3,7 +3,7 @@
 import { figure } from "./filled.js";
 import { factorOff } from "./pass_cost.js";
 
-/** @import { FinishedRun } from "../../shared/web/finished_run.js" */
+/** @import { FinishedRun } from "../../shared/web/between_tabs.js" */
 /** @import { Step } from "../../shared/web/step_view.js" */
 
 const CLOSE = 1.15; // a guess that is off by a smaller factor is close

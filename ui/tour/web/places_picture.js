@@ -1,6 +1,7 @@
-/* The picture of a small tree of guesses. A first child is to the right of its parent. The other
-   children are in rows below. A place in the tree is named by the ranks on the path to it, as in
-   placing.js. */
+/* The picture of a small tree of guesses, and the control in which a visitor builds such a tree. A
+   first child is to the right of its parent. The other children are in rows below. A place in the
+   tree is named by the ranks on the path to it, as in placing.js. In the control, dashed slots show
+   where the next guess may go. */
 import { filled } from "./filled.js";
 import { chanceAt, freePlaces, without } from "./placing.js";
 import { attr, el, svg, text } from "../../shared/web/dom.js";

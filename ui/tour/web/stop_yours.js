@@ -1,7 +1,7 @@
 /* The last stop of the tour. The visitor guesses the speed-up of a run, then makes the run or takes
    a recorded one. */
 import { button, el, headed, show, text } from "../../shared/web/dom.js";
-import { finishedRun } from "../../shared/web/finished_run.js";
+import { finishedRun } from "../../shared/web/between_tabs.js";
 import { showForm } from "../../shared/web/form_side.js";
 import { showDecode } from "../../shared/web/tabs.js";
 import { speedupInWords } from "../../shared/web/verdict_words.js";
@@ -11,7 +11,7 @@ import { figure, filled } from "./filled.js";
 import { Stop } from "./stop.js";
 
 /**
- * @import { FinishedRun } from "../../shared/web/finished_run.js"
+ * @import { FinishedRun } from "../../shared/web/between_tabs.js"
  * @import { Division } from "./division.js"
  * @import { Tour } from "./tour_view.js"
  */

@@ -1,7 +1,7 @@
 /* The tour: the row of its stops, and the stop on screen. The browser stores the visitor's place
    and answers. */
 import { attr, button, el, show, text } from "../../shared/web/dom.js";
-import { onFinishedRun } from "../../shared/web/finished_run.js";
+import { onFinishedRun } from "../../shared/web/between_tabs.js";
 import { rove } from "../../shared/web/roving_focus.js";
 import { showDecode } from "../../shared/web/tabs.js";
 import { keepPlace, keptPlace } from "../../shared/web/tour_place.js";

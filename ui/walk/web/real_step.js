@@ -3,7 +3,7 @@
 import { attr, button, el, show, text } from "../../shared/web/dom.js";
 import { count, readable } from "../../shared/web/format.js";
 import { Refusal } from "../../shared/web/refusal.js";
-import { shownStep } from "../../shared/web/finished_run.js";
+import { shownStep } from "../../shared/web/between_tabs.js";
 import { chainEnd } from "../../shared/web/step_words.js";
 import { viewStep } from "../../shared/web/step_view.js";
 import { topology } from "../../shared/web/tree_layout.js";

@@ -1,4 +1,5 @@
-/* The visitor's latest run that ended or paused on this page. All views can read it. */
+/* What the tabs tell each other: the visitor's latest run that ended or paused, the step on screen
+   in Decode, and the models that are loaded now. */
 
 /**
  * @import { Meta } from "./run_facts.js"
