@@ -3,6 +3,7 @@ no model."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -25,7 +26,8 @@ class Recorded:
 
 
 class Recorder:
-    """Collects one run. meta: see `Run`.
+    """Collects one run. meta: see `Run`. One thread at a time may add steps, and any may read.
+    node_count: the number of nodes in all steps so far.
 
     The end of the text may be held back, because the next token can still change it. For example,
     the last token may contain only a part of a character. `pending` is the text held back, as it
@@ -39,10 +41,17 @@ class Recorder:
         self._stream = TextStream(pair.tokenizer, prompt)
         self._steps: list[StepTrace] = []
         self._pieces: dict[int, str] = {}
+        self._lock = threading.Lock()
+        self.node_count = 0
         self.pending = ""
 
     def add(self, trace: StepTrace) -> Recorded:
         """Add a step."""
+        with self._lock:
+            return self._added(trace)
+
+    def _added(self, trace: StepTrace) -> Recorded:
+        self.node_count += len(trace.tree)
         text = tuple(self._stream.add(token) for token in trace.emitted)
         self.pending = self._stream.pending
         step = replace(rounded(trace), text=text)
@@ -60,8 +69,9 @@ class Recorder:
 
     def run(self) -> Run:
         """The run of all steps added so far, as if it ended here."""
-        steps = [*self._steps[:-1], *(_ended(step, self.pending) for step in self._steps[-1:])]
-        return Run(self._meta, dict(self._pieces), tuple(steps))
+        with self._lock:
+            steps = [*self._steps[:-1], *(_ended(step, self.pending) for step in self._steps[-1:])]
+            return Run(self._meta, dict(self._pieces), tuple(steps))
 
 
 def _ended(step: StepTrace, pending: str) -> StepTrace:

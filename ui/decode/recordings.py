@@ -13,9 +13,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
-from sequoia import Recorder, Run, SequoiaError, StepTrace
+from sequoia import Recorder, Run, SequoiaError
 from sequoia.assets_folder import ASSETS
-from sequoia.decoding.recorder import Recorded
 from sequoia.errors import BadTrace
 from sequoia.validate_input import MAX_JSON_BYTES, shown
 from ui.decode import messages
@@ -55,36 +54,24 @@ def file_name(what: str, meta: Mapping[str, Any]) -> str:
 
 
 class Recording:
-    """A run of the Decode view, in progress or finished. One thread at a time may add steps, and
-    any thread may read. node_count: the number of nodes in all steps so far. request, timed: what
-    a further run needs, and the runs that the verdict is computed from, each with its plain run;
-    empty until plain decoding was timed."""
+    """A run of the Decode view, in progress or finished. request, timed: what a further run needs,
+    and the runs that the verdict is computed from, each with its plain run; empty until plain
+    decoding was timed."""
 
     request: DecodeRequest | None = None
     timed: tuple[Timed, ...] = ()
 
     def __init__(self, recorder: Recorder, meta: Mapping[str, Any]) -> None:
         self.name = new_name()
-        self.node_count = 0
         self._recorder = recorder
         self.meta = dict(meta)
-        self._lock = threading.Lock()
-
-    def add(self, trace: StepTrace) -> Recorded:
-        with self._lock:
-            self.node_count += len(trace.tree)
-            return self._recorder.add(trace)
 
     @property
-    def pending(self) -> str:
-        """The text held back after the last token, such as an incomplete character; empty if there
-        is none."""
-        with self._lock:
-            return self._recorder.pending
+    def node_count(self) -> int:
+        return self._recorder.node_count
 
     def run(self) -> Run:
-        with self._lock:
-            return replace(self._recorder.run(), meta=dict(self.meta))
+        return replace(self._recorder.run(), meta=dict(self.meta))
 
 
 class Finished:

@@ -120,12 +120,12 @@ class DecodeJob(RunJob):
             self.recording.meta = dict(meta)
         if self._timed is not None:
             self.recording.timed = (self._timed,)
-        added = [self.recording.add(event) for event in events if isinstance(event, StepTrace)]
+        added = [self._recorder.add(event) for event in events if isinstance(event, StepTrace)]
         return self._run_messages.batch(
             added,
             meta=meta,
             end=events[-1].end if isinstance(events[-1], Ended) else None,
-            tail=self.recording.pending,
+            tail=self._recorder.pending,
             error=self.error,
             notice=self._notice,
             ahead=self._ahead,
@@ -137,9 +137,8 @@ class DecodeJob(RunJob):
 
     def _record(self, started: Started) -> None:
         self._notice = None
-        self.recording = Recording(
-            Recorder(started.pair, started.prompt, started.meta), started.meta
-        )
+        self._recorder = Recorder(started.pair, started.prompt, started.meta)
+        self.recording = Recording(self._recorder, started.meta)
         self.recording.request = self.request
         self._run_messages = messages.RunMessages(self.recording.name)
         self._run_store.put(self.recording)

@@ -52,7 +52,7 @@ export function connect(element, props, watch, trigger) {
   const receive = (received) => {
     const message = view.store.following.note(received, view.store.notice);
     if (!message) return;
-    view.ingest(message);
+    view.store.ingest(message);
     if (!hasOpened && !message.meta?.opening) openWithForm(root, true);
     hasOpened = true;
     if (message.followed) return;

@@ -2,7 +2,7 @@
    Independent of the DOM. */
 import { Following, Playback, SLOWEST_FRAME, prefersStillness } from "../../shared/web/playback.js";
 import { PlainClock, RunTotals, SlotCounts } from "./run_totals.js";
-import { SlowMotion } from "./slow_motion.js";
+import { SlowMotion } from "../../shared/web/step_motion.js";
 import { bestStep } from "./steps_to_show.js";
 import { LARGE } from "../../shared/web/tree_layout.js";
 import { SHARES } from "../../shared/web/speeds.js";

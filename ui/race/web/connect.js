@@ -48,7 +48,7 @@ export function connect(element, props, watch, trigger) {
     const message = view.store.following.note(received, view.store.notice);
     if (!message) return;
     if (message.race && message.race !== view.store.race) raced = form();
-    view.ingest(message);
+    view.store.ingest(message);
     if (message.race) opening ??= message.stored === false && message.race;
     forgetOpening();
     if (message.followed) return;
