@@ -7,6 +7,7 @@ import json
 import random
 import secrets
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import pytest
 from sequoia import Run
 from sequoia.errors import BadTrace
 from ui.decode import recordings
-from ui.decode.recordings import Recording, RunStore
+from ui.decode.recordings import RunStore
 from ui.decode.run import DecodeJob
 from ui.shared.uploads import uploaded_json
 
@@ -123,10 +124,10 @@ def test_markup_in_a_file_stays_text(file: str, tmp_path: Path) -> None:
     assert meta == {"label": "recorded", **data["meta"]}
 
 
-class Sized(Recording):
-    def __init__(self, name: str, node_count: int) -> None:
-        self.name = name
-        self.node_count = node_count
+@dataclass
+class Sized:
+    name: str
+    node_count: int
 
 
 def test_the_store_keeps_a_bounded_number_of_runs_and_nodes() -> None:
