@@ -79,7 +79,7 @@ def test_a_view_that_missed_its_first_value_asks_for_it(visit: Visit, view: str)
         """(view) => new Promise((called) => {
         const element = document.createElement("div");
         element.innerHTML = '<div class="sq-stage"></div>';
-        document.body.append(element); // the Race view asks when it is visible
+        document.body.prepend(element); // the Race view asks when it is visible
         const { name } = performance.getEntriesByType("resource")
           .find((one) => one.name.endsWith("/modules.js"));
         import(name).then(({ modules }) =>
