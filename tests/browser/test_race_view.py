@@ -783,7 +783,7 @@ def test_the_tree_below_the_lanes_is_that_of_the_leader_at_the_time_shown(page: 
     )
     page.evaluate("k => stage.seek(stage.store.totals[0].sums[k].seconds)", k)
     title = panel.locator(".sq-title")
-    expect(title).to_contain_text("Token tree of the leading lane: Sequoia")
+    expect(title).to_contain_text("Token tree of the lane in front: Sequoia")
     gave = len(clock.made[k - 1]["text"])
     expect(title).to_contain_text(f"step {k} of {len(clock.made)}: {gave} token")
     # if the race is paused at the end of a step, the panel plays this step in slow motion
@@ -808,7 +808,7 @@ def test_another_lane_is_chosen_with_a_button_or_a_key(page: Page) -> None:
     panel.scroll_into_view_if_needed()
     settle(page)
     first = min(range(3), key=lambda index: Clock(whole, index).times[-1])
-    leader = f"leading lane: {whole['lanes'][first]['name']}"
+    leader = f"lane in front: {whole['lanes'][first]['name']}"
     best = max(len(step["text"]) for step in lane_steps(whole, first))
     title = panel.locator(".sq-title")
     expect(title).to_contain_text(leader)

@@ -46,10 +46,10 @@ def _source_words(source: Note) -> str:
 
 
 def _chain_words(note: Note) -> str:
-    label = "predicted, hypothetical" if note["hypothetical"] else "predicted"
+    label = "hypothetical" if note["hypothetical"] else "predicted"
     return (
         f"A tuned chain of {note['nodes']} nodes, not in this race, would reach "
-        f"{note['speedup']:.2f}× plain{_on(note)} ({label})."
+        f"{note['speedup']:.2f}× plain{_on(note)} ({label}, from the rates known before the race)."
     )
 
 

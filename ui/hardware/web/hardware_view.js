@@ -163,14 +163,14 @@ class HardwareView {
   show(view) {
     this.view = view;
     const { profile, rates } = view;
+    const basis = view.supposed ? "hypothetical" : "predicted";
     show(this.body, true);
     this.showHead(profile);
     this.tiles.show(view);
-    this.tree.show(view.tree);
+    this.tree.show(view.tree, basis);
     this.facts.show(profile, view.file);
     for (const name of ["heat", "verify", "small"]) this[name].chart.show(view.figures[name]);
     const acceptance = `${rates.label} acceptance: ${rates.name}`;
-    const basis = view.supposed ? "hypothetical" : "predicted";
     text(this.heat.word, `${basis}: ${profile.label} times and ${acceptance}`);
     this.showWords(view);
     this.run.show(view.run);
@@ -261,11 +261,14 @@ class FastestTree {
     this.view = new TreeView(panel.body, { cls: "sq-tree-whole", dots: ["untested", "root"] });
   }
 
-  /** @param {number[]} parents the parent of each node; -1 for the root */
-  show(parents) {
+  /**
+   * @param {number[]} parents the parent of each node; -1 for the root
+   * @param {string} basis "predicted" or "hypothetical"
+   */
+  show(parents, basis) {
     const topo = topology(parents);
     const size = `${count(topo.n, "node")}, ${count(topo.levels, "level")}`;
-    text(this.word, "predicted · " + size);
+    text(this.word, `${basis} · ${size}`);
     this.view.describe(`${TITLE}: ${size}`);
     this.view.draw({
       cells: allCells(topo),

@@ -31,18 +31,15 @@ export class PlanTiles {
   /** @param {View} view */
   show({ plan, profile, knee, supposed }) {
     const { nodes, levels, speedup } = plan;
-    this.put(
-      "speedup",
-      [speedup.toFixed(2), "×"],
-      supposed ? "hypothetical" : "predicted, vs. plain",
-    );
+    const basis = supposed ? "hypothetical" : "predicted";
+    this.put("speedup", [speedup.toFixed(2), "×"], `${basis}, vs. plain`);
     this.put(
       "size",
       [String(nodes), nodes === 1 ? "node" : "nodes"],
-      `${count(levels, "level")}, predicted`,
+      `${count(levels, "level")}, ${basis}`,
     );
-    this.put("tokens", [plan.tokens.toFixed(2), "tokens"], "predicted");
-    this.put("step", duration(plan.seconds), "predicted");
+    this.put("tokens", [plan.tokens.toFixed(2), "tokens"], basis);
+    this.put("step", duration(plan.seconds), basis);
     this.put("plain", duration(plan.plain), profile.label);
     if (knee.nodes) this.put("knee", [String(knee.nodes), "nodes"], "≥ 2× the time of 1 node");
     else this.put("knee", ["–", ""], noKnee(knee.most));

@@ -50,7 +50,7 @@ export class DistributionCheck {
   }
 
   paint() {
-    const { lanes, results, word } = this.store;
+    const { lanes, results } = this.store;
     if (this.results === results && this.lanes === lanes) return;
     this.results = results;
     this.lanes = lanes;
@@ -58,8 +58,8 @@ export class DistributionCheck {
     show(this.panel.root, counted.length > 0);
     if (!counted.length) return;
     const drawn = counted.filter((one) => one.count.draws > 0);
-    // in a simulated race, the times are simulated but the tokens are real
-    text(this.word, word === "simulated" ? "" : word);
+    // not the word for the whole race, whose times may be simulated: the counts are real
+    text(this.word, readable(this.results?.[counted[0].i]?.lossless?.label ?? ""));
     const { rule, lossless: words } = this.store.analysis[counted[0].i];
     if (drawn.length) this.paintPosition(counted[0].count, rule);
     else text(this.where, readable(words));

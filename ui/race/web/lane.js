@@ -389,7 +389,7 @@ function described({ description, verifier, plain, most, changes, kind, rates })
 /** @type {(verifier: string, kind: string | null) => string} */
 const ruleOf = (verifier, kind) =>
   verifier === "sequoia" && CHAINS.includes(kind)
-    ? "standard speculative sampling"
+    ? "Sequoia verifier (on a chain: standard speculative sampling)"
     : runWords.verifier(verifier) + " verifier";
 
 /**

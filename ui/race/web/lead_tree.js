@@ -163,7 +163,7 @@ export class LeadTree {
       made.dataset.lane = lane === null ? "leader" : String(lane);
     };
     this.choice.replaceChildren();
-    add("Leader", TOOLTIPS["button tree of the leader"], null);
+    add("In front", TOOLTIPS["button tree of the leader"], null);
     this.store.lanes.forEach((lane, i) =>
       add(laneName(lane, i), `${TOOLTIPS["button tree of a lane"]} (${i + 1})`, i),
     );
@@ -202,7 +202,7 @@ export class LeadTree {
       attr(one, "aria-pressed", String(isChosen));
     }
     const name = moment ? laneName(lanes[moment.lane], moment.lane) : "";
-    const title = this.chosen === null ? "Token tree of the leading lane" : "Token tree";
+    const title = this.chosen === null ? "Token tree of the lane in front" : "Token tree";
     text(this.title, [title, name].filter(Boolean).join(": "));
     text(this.where, moment ? stepInWords(totals[moment.lane], moment) : "");
   }

@@ -105,7 +105,7 @@ export class RaceCharts {
     text(this.speedup.word, [word, over].filter(Boolean).join(", "));
     text(
       this.words,
-      "Each line is the ratio of the tokens emitted so far to those of the lane it is compared with, in this run. It changes with the tokens that were drawn; the verdict above has the interval.",
+      "Each line is a lane’s pace up to its last step (tokens per second), divided by the pace of the lane it is compared with. It is of this run alone; the verdict above has the interval.",
     );
     this.drawSoon();
   }

@@ -11,7 +11,7 @@ const HELP = [
   ["Home End", "start or end of the race"],
   ["L", "follow the newest step"],
   ["1 2 3 4", "show the tree of lane 1, 2, 3 or 4"],
-  ["0", "show the tree of the leading lane"],
+  ["0", "show the tree of the lane in front"],
   [", .", "in the tree: previous or next frame of the step"],
   ["arrows", "inside a lane, panel or button group: from button to button"],
   ["Esc", "stop the race"],
