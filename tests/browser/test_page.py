@@ -91,6 +91,8 @@ def test_in_a_narrow_window_the_form_is_a_drawer_over_the_result(visit: Visit) -
     expect(form).to_be_visible()
     expect(button).to_have_attribute("aria-expanded", "true")
     assert form.bounding_box()["width"] <= 0.9 * width
+    assert form.evaluate("form => form.scrollWidth <= form.clientWidth")
+    assert form.evaluate("form => form.scrollHeight > form.clientHeight")  # it scrolls down
     form.locator("[role=combobox]").first.focus()
     page.keyboard.press("Tab")  # closes the menu
     page.wait_for_timeout(200)
