@@ -125,7 +125,7 @@ export class TextView {
     text(this.tail, isEnded ? readable(store.tail) : "");
     text(this.end, words);
     this.end.dataset.end = isEnded ? store.ending : "";
-    text(this.loops, isEnded ? this.repeats() : "");
+    text(this.loops, isEnded && store.largest.n > 1 ? this.repeats() : "");
     show(this.loops, Boolean(this.loops.textContent));
   }
 

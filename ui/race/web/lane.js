@@ -213,7 +213,8 @@ export class LaneView {
     this.key = key;
     this.judged = verdict;
     const sum = total.at(store.t);
-    this.text.paint(total, done, this.ending(total, done), repeatsInWords(sum));
+    const loops = this.lane.plain ? "" : repeatsInWords(sum); // plain decoding drafts nothing
+    this.text.paint(total, done, this.ending(total, done), loops);
     this.paintTree(total, done);
     this.paintFinish(total, done === total.steps.length && Boolean(total.finish), wasMoving);
     this.paintProgress(sum, place, placed);
