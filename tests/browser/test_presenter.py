@@ -20,7 +20,7 @@ VERDICT = {
     "low": 0.42,
     "high": 5.76,
     "seconds": [0.01, 0.016],
-    "runs": 1,
+    "runs": 5,
 }
 FONTS = """() => { const found = {};
     const dialog = document.querySelector('.sq-present');
@@ -139,7 +139,13 @@ def test_it_shows_the_verdict_of_the_run(page: Page, canned: dict[str, Any]) -> 
     watch(page, unclear(canned["16"]), STEP)
     enter(page)
     head = shown(page, ".sq-present-head").inner_text()
-    for words in ("no clear difference: 1.6\u00d7 (0.4 to 5.8)", "hypothetical", "simulated for"):
+    for words in (
+        "no clear difference: 1.6\u00d7 (0.4 to 5.8)",
+        "over 5 runs",
+        "first run, step 9 of",
+        "hypothetical",
+        "simulated for",
+    ):
         assert words in head
 
 

@@ -7,11 +7,13 @@ import { speedupInWords, speedupWords } from "../../ui/shared/web/verdict_words.
 const unclear = "no_clear_difference";
 
 test("a speed-up is given with its interval, and a slowdown is turned", () => {
-  const words = (code, ratio, low, high) =>
-    Object.values(speedupWords({ code, ratio, low, high })).join(" ");
-  assert.equal(words("win", 2.22, 1.94, 2.56), "faster 2.2× 1.9 to 2.6");
-  assert.equal(words("slower", 0.5, 0.25, 0.8), "slower 2.0× 1.3 to 4.0");
-  assert.equal(words(unclear, 1.56, 0.42, 5.76), "no clear difference 1.6× 0.4 to 5.8");
+  const words = (code, ratio, low, high) => {
+    const { word, times, interval } = speedupWords({ code, ratio, low, high });
+    return [word, times, interval].join(" ");
+  };
+  assert.equal(words("win", 2.22, 1.94, 2.56), "faster 2.2× 95% CI 1.9 to 2.6");
+  assert.equal(words("slower", 0.5, 0.25, 0.8), "slower 2.0× 95% CI 1.3 to 4.0");
+  assert.equal(words(unclear, 1.56, 0.42, 5.76), "no clear difference 1.6× 95% CI 0.4 to 5.8");
   assert.equal(
     words(unclear, 1.3, null, null),
     "no clear difference 1.3× too short for an interval",

@@ -81,10 +81,9 @@ export class Headline {
   paintInterval(speedup) {
     show(this.interval, Boolean(speedup));
     if (!speedup) return;
-    const { times, range } = speedupWords(speedup);
+    const { times, interval } = speedupWords(speedup);
     const isUnclear = speedup.code === "no_clear_difference";
-    const words = known(speedup.low) ? "95% CI " + range : range;
-    text(this.range, isUnclear ? `${times} (${words})` : words);
+    text(this.range, isUnclear ? `${times} (${interval})` : interval);
     this.bar.paint(speedup);
   }
 

@@ -10,9 +10,12 @@ import { attr, button, el, setIcon, show, sized, text } from "../../shared/web/d
 import { count, readable } from "../../shared/web/format.js";
 import { isHypothetical, isSimulated, paintSimulated } from "../../shared/web/run_words.js";
 import { result } from "../../shared/web/step_words.js";
-import { speedupInWords } from "../../shared/web/verdict_words.js";
+import { speedupInWords, speedupWords } from "../../shared/web/verdict_words.js";
 
-/** @import { RunStore } from "./run_store.js" */
+/**
+ * @import { Meta } from "../../shared/web/run_facts.js"
+ * @import { RunStore } from "./run_store.js"
+ */
 
 const KEYS = [
   ["space", "play"],
@@ -77,6 +80,7 @@ export class Presenter {
     );
     const head = el("p", { class: "sq-present-head" }, page);
     this.number = el("b", { class: "sq-present-number" }, head);
+    this.basis = el("span", {}, head);
     this.flag = el("span", { class: "sq-flag", text: "hypothetical" }, head);
     this.badge = el("span", { class: "sq-badge" }, head);
     this.place = el("span", { class: "sq-present-place" }, head);
@@ -145,10 +149,10 @@ export class Presenter {
     const { speedup } = store.meta;
     text(this.number, speedup ? speedupInWords(speedup) : headlineNumber(store));
     attr(this.number, "data-verdict", speedup?.code ?? null);
+    text(this.basis, speedup ? basisOf(speedup) : "");
     show(this.flag, isHypothetical(store.meta));
     this.paintBadge();
-    const place = `step ${store.at + 1} of ${store.steps.length}`;
-    text(this.place, store.isWhole ? `whole run, tree of ${place}` : place);
+    text(this.place, placeOf(store));
   }
 
   paintBadge() {
@@ -161,6 +165,23 @@ export class Presenter {
       this.badge.dataset.label = label;
     }
   }
+}
+
+// The interval, unless it is in the words of the verdict, and the number of runs.
+/** @type {(speedup: NonNullable<Meta["speedup"]>) => string} */
+function basisOf(speedup) {
+  const interval = speedup.code === "no_clear_difference" ? "" : speedupWords(speedup).interval;
+  const runs = speedup.runs > 1 ? `over ${speedup.runs} runs` : "";
+  return [interval, runs].filter(Boolean).join(", ");
+}
+
+// What the tree, the text and the bars are of: the first run, if there are several.
+/** @type {(store: RunStore) => string} */
+function placeOf({ at, steps, isWhole, meta }) {
+  const isFirst = meta.speedup?.runs > 1;
+  const step = `step ${at + 1} of ${steps.length}`;
+  if (isWhole) return `whole ${isFirst ? "first " : ""}run, tree of ${step}`;
+  return isFirst ? `first run, ${step}` : step;
 }
 
 function typeSize() {

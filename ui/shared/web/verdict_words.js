@@ -13,18 +13,22 @@ const WIDE = 0.5; // a wider interval is given with one decimal
 /**
  * A speed-up below 1 that is clear is turned: 0.5 becomes 2 times slower.
  * @param {Speedup} speedup
- * @returns {{word: string, times: string, range: string}} `times`: such as "1.6×". `range`: such as
- *   "1.2 to 2.1", or why there is none
+ * @returns {{word: string, times: string, range: string, interval: string}} `times`: such as
+ *   "1.6×". `range`: such as "1.2 to 2.1", or why there is none. `interval`: the same, such as
+ *   "95% CI 1.2 to 2.1"
  */
 export function speedupWords({ code, ratio, low, high }) {
   const word = WORDS[code];
-  if (low === null || high === null)
-    return { word, times: ratio.toFixed(1) + "×", range: "too short for an interval" };
+  if (low === null || high === null) {
+    const reason = "too short for an interval";
+    return { word, times: ratio.toFixed(1) + "×", range: reason, interval: reason };
+  }
   const isTurned = code === "slower";
   const [least, middle, most] = isTurned ? [1 / high, 1 / ratio, 1 / low] : [low, ratio, high];
   const decimals = decimalsFor(least, most);
   const [from, times, to] = [least, middle, most].map((one) => one.toFixed(decimals));
-  return { word, times: times + "×", range: `${from} to ${to}` };
+  const range = `${from} to ${to}`;
+  return { word, times: times + "×", range, interval: `95% CI ${range}` };
 }
 
 /**
