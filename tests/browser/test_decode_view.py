@@ -390,6 +390,7 @@ def test_headline_tile_and_bar_say_the_same(
         settle(page)
         tile = page.locator("[data-total=speedup]")
         assert tile.get_attribute("data-verdict") == code
+        assert ("whole run" in tile.inner_text()) == (step != LAST)
         assert tile.locator(".sq-tile-value").inner_text() == number
         assert text(page, "[data-part=speed-up]") == headline
         note = tile.locator(".sq-tile-note").inner_text()

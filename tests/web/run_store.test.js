@@ -76,7 +76,7 @@ test("the tile shows the run's verdict, whatever step is shown", () => {
     const header = made(RunHeader, { store, readouts: { speedup } });
     return [0, 1, 2].map((i) => {
       store.seek(i);
-      header.paintSpeed();
+      header.paintSpeed(i === 2);
       const { name, value, note, tile } = speedup;
       return [name, value, note]
         .map((node) => node.textContent)
@@ -84,10 +84,11 @@ test("the tile shows the run's verdict, whatever step is shown", () => {
     });
   };
   const win = ["faster than plain", "1.6", "95% CI 1.2 to 2.1", "win"];
-  assert.deepEqual(tileOf({}), [win, win, win]);
-  const [slow] = tileOf({ code: "slower", ratio: 0.5, low: 0.4, high: 0.8 });
+  const early = ["faster than plain, whole run", ...win.slice(1)];
+  assert.deepEqual(tileOf({}), [early, early, win]);
+  const [, , slow] = tileOf({ code: "slower", ratio: 0.5, low: 0.4, high: 0.8 });
   assert.deepEqual(slow, ["slower than plain", "2.0", "95% CI 1.3 to 2.5", "slower"]);
-  const [short] = tileOf({ code: "no_clear_difference", low: null, high: null });
+  const [, , short] = tileOf({ code: "no_clear_difference", low: null, high: null });
   assert.deepEqual(short.slice(0, 3), ["no clear difference", "1.6", "too short for an interval"]);
 });
 

@@ -110,7 +110,7 @@ export class RunHeader {
       note(() => "in " + count(steps, "step")),
     );
     text(this.scope, this.scopeOf(totals));
-    this.paintSpeed();
+    this.paintSpeed(totals.whole);
   }
 
   /** @type {(totals: Totals) => string} which part of the run the tiles are about */
@@ -118,26 +118,25 @@ export class RunHeader {
     const { store } = this;
     if (store.last < 0) return "";
     if (whole) return store.done ? "The whole run:" : "All steps so far:";
-    const speedup = store.meta.verdict ? "; the speed-up is that of the whole run" : "";
-    return `Up to step ${steps} of ${store.steps.length}${speedup}:`;
+    return `Up to step ${steps} of ${store.steps.length}:`;
   }
 
-  // The verdict is on the whole run, whatever step is shown.
-  paintSpeed() {
+  // The verdict is on the whole run, whatever step is shown. If the other tiles are about the
+  // `isWhole` run, this one need not say so.
+  paintSpeed(isWhole) {
     const { tile, name } = this.readouts.speedup;
     const { meta } = this.store;
     const { speedup } = meta;
     show(tile, Boolean(speedup));
     if (!speedup) return;
-    const { times, range } = speedupWords(speedup);
+    const { times, interval } = speedupWords(speedup);
     const source = speedup.label === meta.label ? "" : speedup.label; // the badge shows the label
     const unit = [times.slice(-1), source].filter(Boolean).join(" ");
     const runs = speedup.runs > 1 ? `${count(speedup.runs, "run")}, ` : "";
-    const note = runs + (known(speedup.low) ? "95% CI " : "") + range;
-    this.put("speedup", times.slice(0, -1), unit, note);
+    this.put("speedup", times.slice(0, -1), unit, runs + interval);
     attr(tile, "title", comparedWith(meta));
     attr(tile, "data-verdict", speedup.code);
-    text(name, SPEED[speedup.code]);
+    text(name, SPEED[speedup.code] + (isWhole ? "" : ", whole run"));
   }
 }
 
