@@ -37,13 +37,16 @@ def test_a_message_is_in_view_at_the_end_of_the_page(visit: Callable[..., Page])
         stage = STAGE.format(view=view)
         page.wait_for_function(f"document.querySelector('#{view}-view .sq-stage')?.view")
         page.wait_for_selector(f"#{view}-view", state="visible")
-        if tab == "race":  # its opening race is sent when the tab is first opened
+        # what these show at first is sent when they are opened, and would replace the message
+        if tab == "race":
             page.wait_for_function(f"{stage}.store.lanes.length")
+        if tab == "hardware":
+            page.wait_for_selector("#hw-view [data-nodes]")
         page.evaluate(f"{stage}.{say}")
         message = page.locator(f"#{view}-view [data-part={part}]")
         expect(message).to_be_visible()
         page.mouse.move(640, 400)
         page.evaluate("scrollTo(0, 1e6)")
         box = message.bounding_box()
-        assert box
+        assert box, tab
         assert 0 <= box["y"] < 700, tab
