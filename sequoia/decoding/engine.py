@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import nullcontext
 
 import torch
 
@@ -26,8 +27,9 @@ from sequoia.decoding.step import Drafted, Drafter, HostStep
 from sequoia.decoding.tree_choice import TreeChoice
 from sequoia.errors import BadTree, OutOfMemory
 from sequoia.models.draft import Draft, DraftContext
+from sequoia.models.native.native_llama import one_torch_thread
 from sequoia.models.pair import Pair
-from sequoia.models.tree_forward import Context
+from sequoia.models.tree_forward import Context, TreeModel
 from sequoia.this_machine.memory import DeviceBytes, require_each
 from sequoia.this_machine.step_timer import Clock, synchronize
 
@@ -152,6 +154,16 @@ class Decoder:
     def step(self) -> StepTrace:
         """Draft, verify, keep."""
         self._capture_ahead()
+        with one_torch_thread(self.pair.target.vocab) if self._is_native else nullcontext():
+            return self._step()
+
+    @property
+    def _is_native(self) -> bool:
+        """Whether the passes of both models are native."""
+        models = [context.model for context in self.contexts]
+        return all(isinstance(one, TreeModel) and one.forward_name == "native" for one in models)
+
+    def _step(self) -> StepTrace:
         clock = Clock(self.pair.target.device)
         shape = self.tree_choice.next(self.remaining)
         drafted, verdict, target_p = self._draft_and_verify(shape, clock)

@@ -243,8 +243,10 @@ def _more_races(
     if {(first, second), (second, first)} & apart:
         return 0
     found = compared.get((first, second))
-    races = found and found.pace and found.races_to_find(bounded_exp(found.pace), LEVEL / trials)
-    return max(1, races - found.races) if found and races else None
+    if found is None or not found.pace:
+        return None
+    races = found.races_to_find(bounded_exp(found.pace), LEVEL / trials)
+    return max(1, races - found.races) if races else None
 
 
 # -- two prompts: the speed-ups over plain decoding have no run in common, so their errors are

@@ -7,6 +7,9 @@ logits as the same text in plain decoding."""
 from __future__ import annotations
 
 import ctypes
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -164,7 +167,7 @@ class NativeLlama(PackedLlama):
             capacity=cached.stride(3) // self._dim,
             mask_stride=mask.stride(2),
             last_only=last_only,
-            threads=torch.get_num_threads(),
+            threads=pass_threads(),
         )
         self._library.llama_pass(ctypes.byref(self._model), ctypes.byref(one))
         return logits if self._spread is None else self._spread(logits)
@@ -208,3 +211,34 @@ def _blocks(weight: torch.Tensor) -> torch.Tensor:
 
 def _float(tensor: torch.Tensor | None) -> torch.Tensor | None:
     return None if tensor is None else tensor.float().contiguous()
+
+
+# -- threads ---------------------------------------------------------------------------------------
+
+# After each operation in parallel, torch's OpenMP threads spin for a while, and take the cores that
+# the threads of the next native pass need: a step of ten nodes then takes a third longer on two
+# cores. With a large vocabulary, torch's work outside the models is too much for one thread.
+_LARGE_VOCAB = 2**16
+_of_passes = threading.local()
+
+
+def pass_threads() -> int:
+    """The threads of a native pass, called from this thread."""
+    return getattr(_of_passes, "count", None) or torch.get_num_threads()
+
+
+@contextmanager
+def one_torch_thread(vocab: int) -> Iterator[None]:
+    """A context in which torch uses one thread, called from this thread, and native passes as many
+    as torch did before. Without effect if the vocabulary is large."""
+    before = torch.get_num_threads()
+    if before == 1 or vocab > _LARGE_VOCAB:
+        yield
+        return
+    _of_passes.count = before
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+        _of_passes.count = None
