@@ -205,7 +205,7 @@ class Drafter:
     @cached_property
     def _buffer(self) -> torch.Tensor:
         """(most, vocab) The draft distributions of a step on a CPU; each step reuses the memory."""
-        return torch.empty(self._most, self.context.model.vocab)
+        return torch.empty(self._most, self.context.model.vocab, dtype=torch.float32)
 
 
 def _at(distributions: Distributions, drawn: Drawn) -> list[float]:

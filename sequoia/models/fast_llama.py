@@ -167,7 +167,7 @@ class _Norm:
     def __init__(self, weight: torch.Tensor, eps: float) -> None:
         size = weight.shape[-1]
         self._weight = weight.float() * size**0.5
-        self._least = torch.tensor((size * eps) ** 0.5)
+        self._least = torch.tensor((size * eps) ** 0.5, dtype=torch.float32)
 
     def __truediv__(self, by: float) -> _Norm:
         """A copy of this norm whose output is divided by `by`."""

@@ -55,9 +55,9 @@ def logits_of(found: Mapping[int, int], vocab: int) -> torch.Tensor:
     """Logits (vocab,) whose softmax at temperature 1 is the frequencies `found`. If nothing was
     found, every token is equally probable."""
     if not found:
-        return torch.zeros(vocab)
-    logits = torch.full((vocab,), -torch.inf)
-    logits[[*found]] = torch.tensor([*found.values()]).log()
+        return torch.zeros(vocab, dtype=torch.float32)
+    logits = torch.full((vocab,), -torch.inf, dtype=torch.float32)
+    logits[[*found]] = torch.tensor([*found.values()], dtype=torch.float32).log()
     return logits
 
 

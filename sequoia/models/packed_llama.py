@@ -128,7 +128,8 @@ class Rotations:
         """The table for positions below `positions`, computed by the model's own module. The factor
         for values, which are not rotated, is 1."""
         # (1, positions, head_dim), both halves alike
-        cos, sin = self._rotary(torch.zeros(1, 1), torch.arange(positions)[None])
+        like = torch.zeros(1, 1, dtype=torch.float32)
+        cos, sin = self._rotary(like, torch.arange(positions)[None])
         rotated = torch.complex(
             cos[0, :, None, : self._half].float(), sin[0, :, None, : self._half].float()
         )

@@ -99,7 +99,7 @@ class CudaStep(HostStep):
             return tokens, torch.empty(0, self._target.model.vocab, device=tokens.device)
         inner = self._drafter.layout(tree)
         drafted.row = inner.row
-        q = torch.empty(layout.inner, self._target.model.vocab, device=tokens.device)
+        q = tokens.new_empty((layout.inner, self._target.model.vocab), dtype=torch.float32)
         row = 0
         for level in layout.levels:
             with passes.span():

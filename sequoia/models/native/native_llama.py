@@ -154,7 +154,7 @@ class NativeLlama(PackedLlama):
                 f"a mask of {rows} rows and {end} columns for {len(x)} tokens and "
                 f"{cached.shape[4]} cache slots"
             )
-        logits = torch.empty(1 if last_only else rows, self._model.outputs)
+        logits = torch.empty(1 if last_only else rows, self._model.outputs, dtype=torch.float32)
         one = _Pass(
             x=x.contiguous(),
             cache=cached,
