@@ -28,7 +28,7 @@ from ui.shared.tree_request import TreeRequest
 
 PROMPTS = ASSETS / "opening_prompts.json"
 REPEATED = 0.25  # a text with at least this share of repeated 8-grams counts as a loop
-TREE = TreeRequest("best", (16, 6))  # nodes and levels
+TREE = TreeRequest("planned")
 
 
 @dataclass(frozen=True)
