@@ -38,6 +38,12 @@ def spread(values: Sequence[float]) -> Spread:
     return Spread(statistics.median(values), min(values), max(values))
 
 
+def at_share(values: Sequence[float], share: float) -> float:
+    """The quantile `share` of `values`: the smallest one with at least this fraction of them at or
+    below it. share: above 0, at most 1."""
+    return sorted(values)[math.ceil(share * len(values)) - 1]
+
+
 def ratios(new: Sequence[float], old: Sequence[float]) -> Spread:
     """The spread of new / old over the rounds. new, old: a value for each round. What slows down a
     whole round hardly changes its ratio."""

@@ -3,6 +3,7 @@ options, its statistics and one short round of measurements."""
 
 from __future__ import annotations
 
+import film_cost
 import pytest
 import tree_cost
 import view_cost
@@ -17,7 +18,7 @@ from two_checkouts import Checkout
     ("arguments", "reason"),
     [
         (["--rounds", "0", "--live"], "--rounds 0 is too few; give 1 or more"),
-        (["--against", "."], "add --live or --paint"),
+        (["--against", "."], "add --live, --paint or --film"),
         (["--live", "--against", "nowhere"], "--against nowhere: there is no such folder"),
     ],
 )
@@ -61,6 +62,10 @@ def test_the_measurements_run_on_this_checkout(
         found = tree_cost.live_cost(browser, address)
     finally:
         checkout.close()
+    monkeypatch.setattr(film_cost, "SHIFT_SECONDS", 2.0)
+    monkeypatch.setattr(film_cost, "FILM_SECONDS", 1.0)
+    seen = film_cost.film_cost(browser, app.url)
+    assert seen["frames a second in slow motion"] > 0
     times = paint_times(browser, app.url)
     assert times["recording drawn"] >= times["first contentful paint"]
     assert min(found.values()) > 0

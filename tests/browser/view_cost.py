@@ -1,6 +1,6 @@
-"""What the page costs: decoding speed, processor time in the browser, first paint.
+"""What the page costs: decoding speed, processor time in the browser, first paint, layout.
 
-If neither --live nor --paint is given, this script decodes one run in three ways
+If none of --live, --paint and --film is given, this script decodes one run in three ways
 (see decode_cost.py) and prints how much the page slows the run down.
 """
 
@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 
 from cost_rounds import Figures, in_words, interleaved
+from film_cost import film_cost
 from paint_cost import paint_times
 from playwright.sync_api import Browser, sync_playwright
 from running_app import CHROMIUM, FLAGS
@@ -54,13 +55,19 @@ def command() -> argparse.ArgumentParser:
         help="the app's page: first contentful paint, recording drawn, drawn after a reload",
     )
     made.add_argument(
+        "--film",
+        action="store_true",
+        help="the app's page: bytes sent, layout shift in 30 s at three widths, layouts and frames "
+        "in 6 s of slow motion",
+    )
+    made.add_argument(
         "--against",
         type=Path,
         metavar="FOLDER",
         help="another checkout of the project to compare with, such as a git worktree",
     )
     made.add_argument("--rounds", type=int, default=7, help="rounds that count (default: 7)")
-    decode = made.add_argument_group("the decode, measured without --live and --paint")
+    decode = made.add_argument_group("the decode, measured without --live, --paint, --film")
     decode.add_argument("--nodes", type=int, default=64, help="nodes of the tree (default: 64)")
     decode.add_argument(
         "--levels", type=int, default=8, help="maximum levels of the tree (default: 8)"
@@ -78,7 +85,7 @@ def parsed(arguments: list[str]) -> argparse.Namespace:
     if asked.against is None:
         return asked
     if not asks_pages(asked):
-        made.error("--against compares pages; add --live or --paint")
+        made.error("--against compares pages; add --live, --paint or --film")
     reason = why_not_a_checkout(asked.against)
     if reason:
         made.error(f"--against {asked.against}: {reason}; give a checkout of the project")
@@ -86,7 +93,7 @@ def parsed(arguments: list[str]) -> argparse.Namespace:
 
 
 def asks_pages(asked: argparse.Namespace) -> bool:
-    return asked.live or asked.paint
+    return asked.live or asked.paint or asked.film
 
 
 def measure_pages(asked: argparse.Namespace) -> Iterator[str]:
@@ -111,9 +118,13 @@ def measure_each(
     if asked.live:
         pages = {name: checkout.decode_page() for name, checkout in checkouts.items()}
         yield from table(live_cost, browser, pages, asked.rounds)
+    if not (asked.paint or asked.film):
+        return
+    apps = {name: checkout.ready_app(browser) for name, checkout in checkouts.items()}
     if asked.paint:
-        apps = {name: checkout.ready_app(browser) for name, checkout in checkouts.items()}
         yield from table(paint_times, browser, apps, asked.rounds)
+    if asked.film:
+        yield from table(film_cost, browser, apps, asked.rounds)
 
 
 def table(
