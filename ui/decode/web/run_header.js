@@ -136,7 +136,8 @@ export class RunHeader {
     this.put("speedup", times.slice(0, -1), unit, runs + interval);
     attr(tile, "title", comparedWith(meta));
     attr(tile, "data-verdict", speedup.code);
-    text(name, SPEED[speedup.code] + (isWhole ? "" : ", whole run"));
+    const which = speedup.runs > 1 ? ", whole runs" : ", whole run";
+    text(name, SPEED[speedup.code] + (isWhole ? "" : which));
   }
 }
 

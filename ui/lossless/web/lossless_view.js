@@ -89,6 +89,11 @@ class LosslessView {
     this.root.dataset.going = String(typeof share === "number");
   }
 
+  // The visitor changed a field. A test that has ended is an earlier one from now on.
+  formChanged() {
+    if (this.root.dataset.going !== "true") show(this.verdict.earlier, true);
+  }
+
   /** @param {Test} test */
   showTest(test) {
     for (const part of this.opening) show(part, false);
@@ -113,6 +118,7 @@ export function connect(element, props, watch, trigger) {
   const taken = ({ share }) => job.take(typeof share === "number");
   const view = new LosslessView(root, (bug) => trigger("fill", { bug }));
   connectComponent(root, props, watch, view, { taken });
+  document.getElementById("ls-side").addEventListener("input", () => view.formChanged());
 }
 
 const PARTS = [
