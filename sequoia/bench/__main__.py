@@ -311,7 +311,8 @@ def _options(argv: Sequence[str] | None) -> Namespace:
     parser.add_argument(
         "--outsiders",
         action="store_true",
-        help=f"time llama.cpp too, with the same weights (needs {', '.join(PACKAGES.values())})",
+        help="time llama.cpp and OpenVINO too, with the same weights (needs "
+        f"{', '.join(PACKAGES.values())})",
     )
     parser.add_argument("--seed", type=int, default=0, help="seed of the runs on the prompts")
     parser.add_argument(

@@ -1,5 +1,5 @@
-"""Another engine in the benchmark, with the same weights and prompts: llama.cpp. Its packages are
-optional. The target is converted to GGUF, llama.cpp's format."""
+"""Other engines in the benchmark, with the same weights and prompts: llama.cpp and OpenVINO. Their
+packages are optional. For llama.cpp the target is converted to GGUF, its format."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ import torch
 
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.bench.decoders import Contestant, Decode, always
+from sequoia.bench.openvino_engine import openvino_decode
 from sequoia.errors import SequoiaError
 from sequoia.models.pair import Pair
 from sequoia.models.tree_forward import TreeModel
 
-PACKAGES = {"llama_cpp": "llama-cpp-python", "gguf": "gguf"}
+PACKAGES = {"llama_cpp": "llama-cpp-python", "gguf": "gguf", "openvino": "openvino"}
 _CONTEXT = 2048
 
 
@@ -34,12 +35,13 @@ def require_packages() -> None:
 
 
 def outsiders(pair: Pair, folder: Path) -> Iterator[Contestant]:
-    """Plain decoding by llama.cpp. folder: for the converted weights. Raises SequoiaError if the
+    """Plain decoding by each engine. folder: for the converted weights. Raises SequoiaError if the
     target is no Llama model on a CPU."""
     require_packages()
     file = folder / "target.gguf"
     write_gguf(pair.target, file)
     yield always(f"llama.cpp, {pair.target.numbers}", "llama.cpp", _llama_cpp(pair, file))
+    yield always(f"OpenVINO, {pair.target.numbers}", "OpenVINO", openvino_decode(pair))
 
 
 def _llama_cpp(pair: Pair, file: Path) -> Decode:

@@ -11,9 +11,13 @@ import pytest
 import torch
 from fakes import tiny_model, tiny_pair
 
+from sequoia.algorithm.sampling_params import SamplingParams
+from sequoia.algorithm.step_trace import emitted_tokens
 from sequoia.bench import __main__ as benchmark
 from sequoia.bench.bandwidth import bytes_read, read_speed
+from sequoia.bench.openvino_engine import openvino_decode
 from sequoia.bench.outsiders import write_gguf
+from sequoia.decoding.engine import plain
 from sequoia.errors import SequoiaError
 from sequoia.models.tree_forward import TreeModel
 
@@ -23,7 +27,7 @@ def test_a_missing_package_is_named_before_anything_is_timed(
 ) -> None:
     monkeypatch.setitem(sys.modules, "llama_cpp", None)
     assert benchmark.main(["--outsiders", "--limit", "1"]) == 2
-    assert "pip install llama-cpp-python gguf" in capsys.readouterr().err
+    assert "pip install llama-cpp-python gguf openvino" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
@@ -42,6 +46,16 @@ def test_a_converted_model_has_the_same_weights(dtype: torch.dtype, tmp_path: Pa
 def test_other_models_are_refused(tmp_path: Path) -> None:
     with pytest.raises(SequoiaError, match="needs a Llama model"):
         write_gguf(TreeModel(tiny_model("qwen3"), "qwen3"), tmp_path / "model.gguf")
+
+
+def test_openvino_decodes_the_same_text() -> None:
+    pytest.importorskip("openvino")
+    pair = tiny_pair("llama")
+    params = SamplingParams(temperature=0, max_new_tokens=20, ignore_eos=True)
+    expected = emitted_tokens(list(plain(pair, "some text", params)))
+    decode = openvino_decode(pair)
+    for _ in range(2):  # each run begins anew
+        assert decode("some text", params) == (expected, None)
 
 
 def test_an_embedding_is_read_only_if_it_is_the_head_too() -> None:
