@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import nullcontext
 
 import torch
 
@@ -29,7 +28,7 @@ from sequoia.errors import BadTree, OutOfMemory
 from sequoia.models.draft import Draft, DraftContext
 from sequoia.models.native.native_llama import one_torch_thread
 from sequoia.models.pair import Pair
-from sequoia.models.tree_forward import Context, TreeModel
+from sequoia.models.tree_forward import Context
 from sequoia.this_machine.memory import DeviceBytes, require_each
 from sequoia.this_machine.step_timer import Clock, synchronize
 
@@ -154,14 +153,8 @@ class Decoder:
     def step(self) -> StepTrace:
         """Draft, verify, keep."""
         self._capture_ahead()
-        with one_torch_thread(self.pair.target.vocab) if self._is_native else nullcontext():
+        with one_torch_thread(context.model for context in self.contexts):
             return self._step()
-
-    @property
-    def _is_native(self) -> bool:
-        """Whether the passes of both models are native."""
-        models = [context.model for context in self.contexts]
-        return all(isinstance(one, TreeModel) and one.forward_name == "native" for one in models)
 
     def _step(self) -> StepTrace:
         clock = Clock(self.pair.target.device)

@@ -13,6 +13,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from itertools import accumulate, cycle, islice, pairwise
 
+from sequoia.algorithm.acceptance import Acceptance
+from sequoia.algorithm.best_tree import best_tree
 from sequoia.algorithm.progress import Progress, progress_of_part, with_progress
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.step_trace import StepTrace
@@ -33,7 +35,7 @@ from sequoia.validate_input import number, shown, whole
 SIZES = (1, 2, 4, 6, 8, 12, 16, 32, 64, 128)
 WIDTHS = (1, 2, 4, 8, 16, 32)  # nodes of the timed draft passes
 CHAIN = 6  # nodes of the chain from which the overhead of a level is computed
-OVERHEAD_SIZES = (1, CHAIN, 16, 61)  # nodes: the root and 0, 1, 3 or 12 sequences of five below it
+OVERHEAD_SIZES = (1, CHAIN, 16, 61)  # nodes of the trees whose overhead is measured
 # also measured if target passes over more than 128 nodes were timed
 WIDE_WIDTHS = (64, 128, 256)
 WIDE_OVERHEAD_SIZES = (256,)
@@ -42,9 +44,11 @@ _SLOW = 20  # if fewer than this many passes over 128 nodes fit into the time, s
 PASSES = 0.8  # share of the time spent on passes; the rest is spent on whole steps
 # About as many draft passes as a step with a planned tree has. The first one is slower, because the
 # target's pass has replaced the draft's weights in the processor's cache.
-_DRAFTS_A_STEP = 6
+_DRAFTS_A_STEP = 4
 # With enough time and context, at least this many steps are decoded to measure the overhead.
 _STEPS = 32
+# a usual acceptance vector; trees with this shape are as bushy as planned ones
+_USUAL = Acceptance((0.65, 0.13, 0.05, 0.03, 0.02, 0.01))
 _PROMPT = "The quick brown fox jumps over the lazy dog. "
 
 
@@ -166,7 +170,8 @@ def _rounds(
 ) -> None:
     """Run a warm-up round and up to `rounds` timed rounds. Each pass stores its own times. As in
     decoding, several draft passes alternate with one target pass. Passes timed alone would look
-    faster, because no other model's weights displace theirs from the processor's cache.
+    faster, because no other model's weights displace theirs from the processor's cache. A pass over
+    one node, as in plain decoding, follows another target pass.
     """
     start = time.perf_counter()
     turns = max(len(targets), len(drafts))
@@ -176,6 +181,9 @@ def _rounds(
             islice(zip(cycle(targets), cycle(drafts)), turns), 1
         ):
             draft.run(_DRAFTS_A_STEP)
+            if target.size == 1:  # plain decoding has no draft
+                target.run()
+                target.times.pop()
             target.run()
             used = (time.perf_counter() - start) / seconds
             progress(min(max((done - 1 + turn / turns) / rounds, used), 1.0) * PASSES)
@@ -202,7 +210,7 @@ def _overheads(
     """For each size, a tree of that size and the time that a step with it spends outside the
     models, as (nodes, seconds, spread)."""
     for done, n in enumerate(sizes):
-        tree = Tree.sequences((n - 1) // (CHAIN - 1), CHAIN - 1) if n > 1 else Tree.chain(1)
+        tree = Tree.chain(n) if n <= CHAIN else best_tree(_USUAL, n, CHAIN)
         rest = progress_of_part(progress, done, len(sizes))
         yield tree, _overhead(pair, tree, seconds / len(sizes), rest)
         rest(1.0)

@@ -8,6 +8,7 @@ from sequoia.algorithm.progress import Progress
 from sequoia.algorithm.tree import Tree
 from sequoia.models.cache_and_mask import whole_tree_layout
 from sequoia.models.draft import Draft, DraftContext
+from sequoia.models.native.native_llama import one_torch_thread
 from sequoia.models.tree_forward import TreeModel
 from sequoia.this_machine.step_timer import synchronize
 
@@ -38,11 +39,12 @@ class Pass:
     def run(self, times: int = 1) -> None:
         """Run `times` passes in a row and append their mean seconds to `self.times`. It is a mean
         because a median would ignore a first pass that is always slower than the others."""
-        start = time.perf_counter()
-        for _ in range(times):
-            synchronize(self._context.forward(self._tokens, self._layout).device)
-            self._context.keep([])
-        self.times.append((time.perf_counter() - start) / times)
+        with one_torch_thread([self._context.model]):  # as in a step
+            start = time.perf_counter()
+            for _ in range(times):
+                synchronize(self._context.forward(self._tokens, self._layout).device)
+                self._context.keep([])
+            self.times.append((time.perf_counter() - start) / times)
 
 
 def opened(model: Draft, most: int, prefix: int) -> DraftContext:

@@ -56,6 +56,9 @@ def test_a_step_uses_one_thread_outside_its_passes(monkeypatch: pytest.MonkeyPat
     assert (torch.get_num_threads(), pass_threads()) == (3, 3)
 
 
-def test_a_large_vocabulary_keeps_all_threads() -> None:
-    with one_torch_thread(150_000):
-        assert torch.get_num_threads() == 3
+def test_large_vocabularies_and_other_passes_keep_all_threads() -> None:
+    large = native("large")
+    large.vocab = 150_000
+    for models in ([large], [TreeModel(tiny_model("llama"), "not native"), native("small")]):
+        with one_torch_thread(models):
+            assert torch.get_num_threads() == 3

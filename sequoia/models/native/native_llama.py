@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -228,11 +228,12 @@ def pass_threads() -> int:
 
 
 @contextmanager
-def one_torch_thread(vocab: int) -> Iterator[None]:
+def one_torch_thread(models: Iterable[Any]) -> Iterator[None]:
     """A context in which torch uses one thread, called from this thread, and native passes as many
-    as torch did before. Without effect if the vocabulary is large."""
+    as torch did before. Without effect if a model's passes are not native, or its vocabulary is
+    large."""
     before = torch.get_num_threads()
-    if before == 1 or vocab > _LARGE_VOCAB:
+    if before == 1 or not all(map(_is_small_and_native, models)):
         yield
         return
     _of_passes.count = before
@@ -242,3 +243,7 @@ def one_torch_thread(vocab: int) -> Iterator[None]:
     finally:
         torch.set_num_threads(before)
         _of_passes.count = None
+
+
+def _is_small_and_native(model: Any) -> bool:
+    return getattr(model, "forward_name", "") == NativeLlama.name and model.vocab <= _LARGE_VOCAB
