@@ -28,9 +28,8 @@ from sequoia.bench.command import option_parser, reports_errors, write_json
 from sequoia.bench.stages import copy_bandwidth
 from sequoia.decoding.engine import Decoder, run
 from sequoia.errors import BadModel
-from sequoia.loading.large.load_large import StreamedModel, offloaded_by_accelerate
-from sequoia.loading.large.placement import OffloadPlacement
 from sequoia.loading.model_checks import checked_device
+from sequoia.loading.placement import OffloadPlacement, StreamedModel, offloaded_by_accelerate
 from sequoia.measuring.hardware import SIZES, WIDTHS, checked_effort, measure_profile
 from sequoia.models.choose_forward import use_fast_forward
 from sequoia.models.pair import Pair

@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 import torch
 
-from sequoia.loading import load
-from sequoia.loading.large import load_large
-from sequoia.loading.large.placement import HOST, SpreadPlacement
+from sequoia.loading import load, placement
+from sequoia.loading.placement import HOST, SpreadPlacement
 
 LAYERS = 4  # of the targets that are spread
 
@@ -19,8 +18,8 @@ def fake_two_gpus(places: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """Pretend that this machine has two GPUs, and place layer i of a target on places[i]."""
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
     monkeypatch.setattr(load, "checked_device", lambda _: HOST)
-    monkeypatch.setattr(load_large, "free_bytes", lambda _: 10**12)
-    monkeypatch.setattr(load_large, "spread", onto(places))
+    monkeypatch.setattr(placement, "free_bytes", lambda _: 10**12)
+    monkeypatch.setattr(placement, "spread", onto(places))
 
 
 def onto(places: list[str]) -> Any:

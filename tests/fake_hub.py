@@ -28,17 +28,14 @@ class FakeHub:
 
     gated: model -> HTTP status with which its files are refused, 401 or 403. slow: seconds of pause
     after each 64 KiB of a file. cut: the connection is broken off after this many bytes of an
-    answer with a file. status: if set, every list of files is refused with this HTTP status.
-    revisions: the commits that exist. asked: paths of GET requests, with the range of bytes if one
-    was given.
+    answer with a file.
+    asked: paths of GET requests, with the range of bytes if one was given.
     """
 
     models: dict[str, Path] = field(default_factory=dict)
     gated: dict[str, int] = field(default_factory=dict)
     slow: float = 0.0
     cut: int | None = None
-    status: int | None = None
-    revisions: frozenset[str] = frozenset({COMMIT})
     asked: list[str] = field(default_factory=list)
     url: str = ""
 
@@ -66,16 +63,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _listing(self) -> None:
         path = self.path.split("?")[0].removeprefix("/api/models/")
-        name, is_tree, revision = path.partition("/tree/")
-        if not is_tree:
-            name, _, revision = path.partition("/revision/")
+        name, is_tree, _ = path.partition("/tree/")
+        name = name.partition("/revision/")[0]
         folder = self.hub.models.get(name)
-        if self.hub.status:
-            return self._refuse(self.hub.status, "")
         if folder is None:
             return self._refuse(401, "RepoNotFound")
-        if revision not in {"", *self.hub.revisions}:
-            return self._refuse(404, "RevisionNotFound")
         files = [path for path in folder.rglob("*") if path.is_file()]
         sizes = {path.relative_to(folder).as_posix(): path.stat().st_size for path in files}
         about: Any = [
@@ -85,7 +77,7 @@ class _Handler(BaseHTTPRequestHandler):
         if not is_tree:
             siblings = [{"rfilename": path, "size": size} for path, size in sizes.items()]
             gated = name in self.hub.gated
-            about = {"id": name, "sha": revision or COMMIT, "gated": gated, "siblings": siblings}
+            about = {"id": name, "sha": COMMIT, "gated": gated, "siblings": siblings}
         body = json.dumps(about).encode()
         self._head(200, {"Content-Type": "application/json", "Content-Length": str(len(body))})
         self.wfile.write(body)

@@ -38,7 +38,7 @@ def byte_level() -> PreTrainedTokenizerFast:
 
 
 def byte_level_in_a_sequence() -> PreTrainedTokenizerFast:
-    """The same tokens, but with a decoder that TokenBytes does not recognise as byte-level."""
+    """The same tokens, but with the decoder inside a sequence."""
     tokenizer = byte_level()
     tokenizer.backend_tokenizer.decoder = decoders.Sequence([decoders.ByteLevel()])
     return tokenizer
@@ -110,4 +110,3 @@ KINDS: dict[str, Callable[[], PreTrainedTokenizerFast]] = {
     "word ends": word_ends,
 }
 FALLBACK = tuple(kind for kind in KINDS if kind.startswith("byte fallback"))
-LEVEL = ("byte-level", "byte-level in a sequence")

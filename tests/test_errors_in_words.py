@@ -29,4 +29,4 @@ def test_an_error_without_text_and_an_internal_error_get_words() -> None:
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     with pytest.raises(BadModel, match="its config cannot be read"):
-        read_object(tmp_path / "missing.json", "its config", 100, BadModel)
+        read_object(tmp_path / "missing.json", "its config", 100)

@@ -100,7 +100,7 @@ def imports(module: str) -> frozenset[str]:
 
 
 def room(module: str) -> str:
-    """The folder or file directly in `sequoia` or `ui` that has `module`: `sequoia.models.chat.x`
+    """The folder or file directly in `sequoia` or `ui` that has `module`: `sequoia.models.native.x`
     is in `models`."""
     return module.split(".")[1]
 

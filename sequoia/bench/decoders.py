@@ -22,8 +22,8 @@ from sequoia.decoding.engine import Decoder, plain, run
 from sequoia.decoding.replanned_tree import Replanned
 from sequoia.decoding.tree_choice import StoppingChain, TreeChoice
 from sequoia.errors import OutOfMemory
-from sequoia.loading.large.load_large import StreamedModel, offloaded_by_accelerate
 from sequoia.loading.load import load_pair
+from sequoia.loading.placement import StreamedModel, offloaded_by_accelerate
 from sequoia.measuring.defaults import SLACK
 from sequoia.measuring.stop_rule import measured_stop_rule
 from sequoia.models.describe import dtype_name

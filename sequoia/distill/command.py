@@ -138,7 +138,7 @@ class Run:
             deepcopy(self._draft).to(self._target.dtype).save_pretrained(options.out)
             self._tokenizer.save_pretrained(options.out)
             return
-        vocab = self._identity.vocab
+        vocab = self._target.config.vocab_size
         frequent = options.frequent and most_frequent(self._shards, options.frequent, vocab)
         write_layers(options.out, self._draft, self._identity, frequent)
 

@@ -15,21 +15,19 @@ from typing import Any
 from huggingface_hub import constants
 
 from sequoia.algorithm.progress import ShouldStop
-from sequoia.errors import BadModel, NotDownloaded, Stopped
+from sequoia.errors import NotDownloaded, Stopped
 from sequoia.loading.model_files import (
+    INDEX,
     ONE_FILE,
     ListedFiles,
     cached,
     files_in,
     hub_folder,
-    small_files,
-    snapshots,
-)
-from sequoia.loading.other_formats import (
     refuse_other_formats,
     refuse_quantised_tensors,
-    refuse_without_config,
+    small_files,
 )
+from sequoia.this_machine.memory import size
 from sequoia.this_machine.worker_process import WorkerEnded, WorkerProcess
 
 ROOM_LEFT = 1_000_000_000  # bytes that must stay free on the disk
@@ -60,14 +58,12 @@ class Progress:
 @dataclass(frozen=True, eq=False)
 class Listing:
     """A model on the hub at one commit. files: name -> size in bytes of each file to download.
-    weights: the names of those with weights. newest: whether the commit was looked up as the newest
-    one of `main`. If so, `fetch` sets refs/main in the cache to it."""
+    weights: the names of those with weights."""
 
     model: str
     commit: str
     files: Mapping[str, int]
     weights: frozenset[str] = frozenset()
-    newest: bool = True
 
     @property
     def weight_bytes(self) -> int:
@@ -112,50 +108,35 @@ class Downloads:
     def __exit__(self, *_: object) -> None:
         self._end()
 
-    def locate(self, ref: str, revision: str = "") -> Path | Listing:
+    def locate(self, ref: str) -> Path | Listing:
         """The folder of the model `ref` if it is on this machine, otherwise its listing on the hub.
-        The hub is contacted only for a listing. If the cache has several commits of the model, the
-        commit `revision` is preferred. Raises what `look_up` raises."""
-        if Path(ref).is_dir():
-            return Path(ref)
-        return cached(ref, revision) or self.look_up(ref, revision)
+        The hub is contacted only for a listing. Raises what `look_up` raises."""
+        return Path(ref) if Path(ref).is_dir() else cached(ref) or self.look_up(ref)
 
-    def look_up(self, model: str, revision: str = "") -> Listing:
-        """The files of `model` on the hub at commit `revision` ("": the newest one). Their index
-        is downloaded if it says which files have the weights. Raises BadModel if `model` has no
-        complete safetensors weights. Also raises NotDownloaded and Stopped (see the class)."""
+    def look_up(self, model: str) -> Listing:
+        """The files of `model` on the hub at the newest commit. Their index is downloaded if it
+        says which files have the weights. Raises BadModel if `model` has no complete safetensors
+        weights. Also raises NotDownloaded and Stopped (see the class)."""
         if not self._online:
-            for folder in snapshots(model):
-                refuse_other_formats(files_in(folder, f"{model} in the hub's cache"))
             raise NotDownloaded(
                 f"{model} is not on this machine, and HF_HUB_OFFLINE is set (or "
                 "TRANSFORMERS_OFFLINE, or online=False), so the hub is not contacted; allow "
                 "downloads, or give a local folder"
             )
-        found = next(self._ask(model, {"do": "list", "model": model, "revision": revision}))
+        found = next(self._ask(model, {"do": "list", "model": model}))
         files = {str(name): int(count) for name, count in found["files"].items()}
         small = {name: files[name] for name in small_files(files)}
-        listing = Listing(model, str(found["commit"]), small, newest=not revision)
-        listed = self._listed(listing, files)
+        listing = Listing(model, str(found["commit"]), small)
+        listed = ListedFiles(model, frozenset(files), lambda: self._index(listing))
         refuse_other_formats(listed)
-        refuse_without_config(listed)
         used = small | {name: files[name] for name in listed.weights}
         if ONE_FILE not in used:
-            refuse_quantised_tensors(dict.fromkeys(listed.index, ""), model)
+            refuse_quantised_tensors(listed.index, model)
         return replace(listing, files=used, weights=frozenset(listed.weights))
 
-    def _listed(self, listing: Listing, files: Mapping[str, int]) -> ListedFiles:
-        """All `files` of the model of `listing`, by name with their sizes in bytes. Those that are
-        read are downloaded first."""
-
-        def read(name: str, most: int) -> bytes:
-            if files[name] > most:
-                raise BadModel(f"{listing.model}: {name} is larger than the {size(most)} allowed")
-            one = replace(listing, files={name: files[name]}, newest=False)
-            return (self.fetch(one, weights=False) / name).read_bytes()
-
-        top = {name for name in files if "/" not in name}
-        return ListedFiles(listing.model, top, lambda: files.keys() - top, files.__contains__, read)
+    def _index(self, listing: Listing) -> bytes:
+        one = replace(listing, files={INDEX: listing.files[INDEX]})
+        return files_in(self.fetch(one, weights=False), listing.model).read_index()
 
     def fetch(self, listing: Listing, weights: bool) -> Path:
         """Download the small files of `listing` (configs, tokenizer, weight index). If `weights` is
@@ -169,7 +150,6 @@ class Downloads:
             "model": listing.model,
             "commit": listing.commit,
             "files": names,
-            "newest": listing.newest,
         }
         for news in self._ask(listing.model, command):
             state |= {"bytes": total - here} if "folder" in news else news
@@ -260,37 +240,12 @@ def reason(model: str, kind: str, words: str, done: int) -> str:
             "with an account that has access to it (`hf auth login`). Most names have the form "
             "owner/name; search for the model at https://huggingface.co/models."
         ),
-        "revision": (
-            f"the hub no longer has the commit of {model} that the list of pairs names ({words}). "
-            "To use the newest commits, enter the two models by their ids instead."
-        ),
         "network": (
             f"the Hugging Face hub cannot be reached for {model} ({words}). Check the connection "
             f"and the proxy, or give a local folder.{kept}"
         ),
-        "socks": (
-            f"{model} was not downloaded: ALL_PROXY or another variable names a SOCKS proxy, which "
-            "needs one more package. Install it with `pip install socksio` and load the model "
-            "again, or set HTTPS_PROXY to an HTTP proxy."
-        ),
-        "proxy": (
-            f"{model} was not downloaded: the proxy that HTTPS_PROXY or ALL_PROXY names cannot be "
-            f"used ({words}). Correct the variable and start the program again."
-        ),
-        "hub": f"the Hugging Face hub answered with an error for {model} ({words}).{kept}",
-        "disk": f"the disk is full, so {model} was not downloaded completely.{kept}",
-        "damaged": f"{model}: {words}; load it again.",
     }
     return known.get(kind, f"{model} could not be downloaded ({words}).{kept}")
-
-
-def size(count: float) -> str:
-    """A number of bytes in words, in decimal units as on disk labels."""
-    units = (("EB", 1e18), ("PB", 1e15), ("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3))
-    for unit, least in units:
-        if count >= 0.9995 * least:  # anything less rounds to at most 999 of the next smaller unit
-            return f"{count / least:.3g} {unit}"
-    return f"{count:.0f} bytes"
 
 
 def is_here(model: str) -> bool:

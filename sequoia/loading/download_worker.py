@@ -4,16 +4,15 @@ and writes answers to standard output, one JSON object per line.
 Unlike a thread, a process can be ended at once, even if a connection hangs. download.py runs this
 file as a script, because importing it as a module of `sequoia` would first import torch.
 
-    {"do": "list", "model", "revision"}   -> {"commit", "files": {name: bytes}}
-    {"do": "get", "model", "commit", "files": [name, ...], "newest"} -> {"bytes": of these files
-    that are on disk so far} and {"rate": bytes per second}, ..., then {"folder"}
+    {"do": "list", "model"} -> {"commit", "files": {name: bytes}}
+    {"do": "get", "model", "commit", "files": [name, ...]} -> {"bytes": of these files that are on
+    disk so far} and {"rate": bytes per second}, ..., then {"folder"}
 
 A failure is answered with {"error": kind, "words"}, and the process ends.
 """
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import json
 import os
@@ -27,7 +26,12 @@ from queue import SimpleQueue
 from typing import Any
 
 from huggingface_hub import HfApi, constants, file_download, snapshot_download
-from huggingface_hub.errors import EntryNotFoundError, GatedRepoError, LocalEntryNotFoundError
+from huggingface_hub.errors import (
+    EntryNotFoundError,
+    GatedRepoError,
+    LocalEntryNotFoundError,
+    RepositoryNotFoundError,
+)
 from tqdm.auto import tqdm
 
 PREFIX = "SEQUOIA_"  # with which app.py hides the proxy variables from the page's process
@@ -35,21 +39,6 @@ AT_ONCE = 4
 # Bytes. Progress is counted in chunks of this size. Chunks are small, so little is lost when the
 # process is ended.
 constants.DOWNLOAD_CHUNK_SIZE = 1 << 20
-
-
-# Name of an exception or of one of its base classes -> kind of failure. The first match counts. The
-# keys are names, because some of the classes are defined in libraries that huggingface_hub uses.
-_KINDS = {
-    "RepositoryNotFoundError": "missing",
-    "RevisionNotFoundError": "revision",
-    "HfHubHTTPError": "hub",
-    "LocalEntryNotFoundError": "network",
-    "EntryNotFoundError": "hub",
-    "TransportError": "network",
-    "Damaged": "damaged",
-    "ImportError": "socks",
-    "InvalidURL": "proxy",
-}
 
 
 class Damaged(Exception):
@@ -71,18 +60,17 @@ class Bar(tqdm):
         return True
 
 
-def listed(model: str, revision: str) -> Iterator[dict[str, Any]]:
-    """One message: the commit of `model` that `revision` names ("": the newest one), and the names
-    and sizes of its files (the first 5000, from the top down)."""
-    info = HfApi().model_info(model, revision=revision or None, files_metadata=True)
+def listed(model: str) -> Iterator[dict[str, Any]]:
+    """One message: the newest commit of `model`, and the names and sizes of its files (the first
+    5000, from the top down)."""
+    info = HfApi().model_info(model, files_metadata=True)
     names = {file.rfilename: file.size or 0 for file in info.siblings or ()}
     files = sorted(names, key=lambda name: name.count("/"))
     yield {"commit": info.sha, "files": {name: names[name] for name in files[:5000]}}
 
 
-def got(model: str, commit: str, files: list[str], newest: bool) -> Iterator[dict[str, Any]]:
-    """Download `files`, and yield their folder. newest: whether to set the cache's refs/main to
-    `commit`."""
+def got(model: str, commit: str, files: list[str]) -> Iterator[dict[str, Any]]:
+    """Download `files`, and yield their folder. Sets the cache's refs/main to `commit`."""
     file_download.http_get = continued
     patterns = [escape(name) for name in files]
     folder = Path(
@@ -96,10 +84,9 @@ def got(model: str, commit: str, files: list[str], newest: bool) -> Iterator[dic
     )
     if missing := [name for name in files if not (folder / name).exists()]:
         raise EntryNotFoundError(f"404: the hub does not have {missing[0][:80]}")
-    if newest:
-        main = folder.parent.parent / "refs" / "main"
-        main.parent.mkdir(exist_ok=True)
-        main.write_text(commit, encoding="utf-8")
+    main = folder.parent.parent / "refs" / "main"
+    main.parent.mkdir(exist_ok=True)
+    main.write_text(commit, encoding="utf-8")
     yield {"folder": str(folder)}
 
 
@@ -125,7 +112,7 @@ def continued(url: str, temp_file: Any, **options: Any) -> None:
         part.unlink()
         raise Damaged(
             f"the partial download of {url.rsplit('/', 1)[-1]} from an earlier attempt was damaged "
-            "and has been deleted"
+            "and has been deleted; load it again"
         )
     part.replace(path)
 
@@ -140,12 +127,11 @@ def error_kind(problem: BaseException) -> str:
     """The kind of failure: a key of the messages in `reason` of download.py, or "other"."""
     if isinstance(problem, GatedRepoError):
         return "gated" if problem.response.status_code == 401 else "closed"
-    if isinstance(problem, OSError) and problem.errno in (errno.ENOSPC, errno.EDQUOT):
-        return "disk"
-    if isinstance(problem, ValueError) and "proxy" in str(problem):
-        return "proxy"
-    names = [error.__name__ for error in type(problem).__mro__]
-    return next((kind for name, kind in _KINDS.items() if name in names), "other")
+    if isinstance(problem, RepositoryNotFoundError):
+        return "missing"
+    # the second is a class of the library that huggingface_hub uses
+    names = {error.__name__ for error in type(problem).__mro__}
+    return "network" if names & {"LocalEntryNotFoundError", "TransportError"} else "other"
 
 
 def use_proxies() -> None:

@@ -26,8 +26,8 @@ from sequoia.loading.model_checks import (
     check_weights,
     local_bytes,
 )
-from sequoia.loading.pair_request import PairRequest, Ref
-from sequoia.models.walk import TEXT
+from sequoia.loading.pair_request import PairRequest
+from sequoia.models.compare_logits import TEXT
 
 # progress of a download, a passed check, or a sentence about the current step
 LoadNews = Progress | PassedCheck | str
@@ -57,12 +57,11 @@ def found_pair(
 ) -> Iterator[FoundPair]:
     """A context with the pair that `request` names. Leaving the context ends any download. online:
     as for `Downloads`. Raises BadModel, BadPair, NotDownloaded, OutOfMemory or Stopped."""
-    refs = request.models
+    names = request.models
     with Downloads(on_progress, should_stop, online) as downloads:
-        places = [downloads.locate(ref.name, ref.revision) for ref in refs]
+        places = [downloads.locate(name) for name in names]
         require_room(sum(place.missing_bytes for place in places if isinstance(place, Listing)))
-        found = [*zip(refs, places, strict=True)]
-        sources = [_source(ref.name, place, downloads) for ref, place in found]
+        sources = [_source(*found, downloads) for found in zip(names, places, strict=True)]
         refuse_layers_as_target(sources[0])
         bundled = all(source.folder.parent == BUNDLED_PAIR for source in sources)
         target = sources[0]
@@ -74,29 +73,17 @@ def found_pair(
             else matching_tokenizer(target, draft, trusted=bundled)
         )
         on_progress(PassedCheck("tokenizer", shared.words))
-        for ref, place in found:
-            _report_other_revision(ref, place, on_progress)
 
         def fetch() -> None:
             for source, place in zip(sources, places, strict=True):
                 if isinstance(place, Listing):
                     downloads.fetch(place, weights=True)
-                    if not is_layer_draft(source.folder):
-                        check_weights(source)
+                    check_weights(source)
 
         text = tuple(shared.tokenizer(TEXT)["input_ids"])
         target = replace(target, text=text)
         draft = draft and replace(draft, text=text)
         yield FoundPair(target, draft, shared.tokenizer, fetch, has_layers_only)
-
-
-def _report_other_revision(ref: Ref, place: Path | Listing, on_progress: OnProgress) -> None:
-    if ref.revision and isinstance(place, Path) and place.name != ref.revision:
-        words = (
-            f"{ref.name}: commit {place.name[:12]} is on this machine and is used; the list of "
-            f"pairs names {ref.revision[:12]} (looked up on the hub on {ref.date})"
-        )
-        on_progress(PassedCheck("revision", words))
 
 
 def _source(name: str, place: Path | Listing, downloads: Downloads) -> Source:

@@ -22,12 +22,13 @@ from typing import Any
 from transformers import AutoConfig
 
 from sequoia.errors import BadModel
-from sequoia.loading.model_files import files_in, read_bytes, read_object
-from sequoia.loading.other_formats import (
+from sequoia.loading.model_files import (
     CONFIG,
+    files_in,
+    read_bytes,
+    read_object,
     refuse_other_formats,
     refuse_quantised_config,
-    refuse_without_config,
 )
 from sequoia.this_machine.dtypes import STORED
 from sequoia.validate_input import shown
@@ -55,15 +56,13 @@ def check_folder(folder: Path, title: str) -> dict[str, Any]:
     """Check the names and sizes in `folder`, and parse the files in _JSON. Returns the parsed
     config.json. Raises BadModel if there is no config.json, if a parsed file is damaged, or if one
     of the checks fails. title: the model's name in messages."""
-    names = _check_entries(folder, title)
-    _refuse_cache(folder, title)
+    _check_entries(folder, title)
     listed = files_in(folder, title)
     refuse_other_formats(listed)
-    refuse_without_config(listed)
     found = {
-        name: read_object(folder / name, f"{title}: {name}", most, BadModel)
+        name: read_object(folder / name, f"{title}: {name}", most)
         for name, most in _JSON.items()
-        if name in names
+        if name in listed.names
     }
     check_config(found[CONFIG], title)
     for name in (CONFIG, GENERATION):
@@ -72,29 +71,17 @@ def check_folder(folder: Path, title: str) -> dict[str, Any]:
     return found[CONFIG]
 
 
-def _refuse_cache(folder: Path, title: str) -> None:
-    """Raises BadModel if `folder` is that of a model in the hub's cache, above its snapshots."""
-    if folder.name.startswith("models--") and (folder / "snapshots").is_dir():
-        name = folder.name.removeprefix("models--").replace("--", "/")
-        raise BadModel(
-            f"{title} is a folder of the hub's cache; give the model's id, {name!r}, or a folder "
-            "in its snapshots"
-        )
-
-
-def _check_entries(folder: Path, title: str) -> set[str]:
-    """Names of the files in `folder`. Raises BadModel if `folder` cannot be read, or if an entry in
-    it or in its folder of chat templates is refused."""
+def _check_entries(folder: Path, title: str) -> None:
+    """Raises BadModel if `folder` cannot be read, or if an entry in it or in its folder of chat
+    templates is refused."""
     try:
-        entries = [*sorted(folder.iterdir()), *sorted(folder.glob(f"{_TEMPLATES}/*"))]
-        for path in entries:
+        for path in (*sorted(folder.iterdir()), *sorted(folder.glob(f"{_TEMPLATES}/*"))):
             if path.is_file():
                 _check_size(path, title)
             elif not path.is_dir():
                 raise BadModel(f"{title}: {path.name[:80]} is neither a file nor a folder")
     except OSError as problem:
         raise BadModel(f"{title} cannot be read ({problem.strerror})") from None
-    return {path.name for path in entries if path.parent == folder and path.is_file()}
 
 
 def _check_size(path: Path, title: str) -> None:
@@ -124,7 +111,7 @@ def read_tokenizer(folder: Path, title: str) -> str | None:
     cannot be read, is too large, or is not UTF-8."""
     if not (folder / TOKENIZER).is_file():
         return None
-    data = read_bytes(folder / TOKENIZER, f"{title}: {TOKENIZER}", _MOST_OTHER, BadModel)
+    data = read_bytes(folder / TOKENIZER, f"{title}: {TOKENIZER}", _MOST_OTHER)
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
@@ -171,7 +158,7 @@ def check_token_ids(config: dict[str, Any], title: str, file: str) -> None:
     for name, value in config.items():
         if name.endswith("_token_id"):
             for one in value if isinstance(value, list) else [value]:
-                if one is not None and not _is_whole(one, -1, 2**31):
+                if one is not None and not (type(one) is int and -1 <= one <= 2**31):
                     raise BadModel(
                         f"{title}: {name} in its {file} is {shown(one)}, which is not a token id "
                         f"(a whole number from -1 to {2**31:,})"
@@ -181,16 +168,12 @@ def check_token_ids(config: dict[str, Any], title: str, file: str) -> None:
 def _refuse_references(config: dict[str, Any], title: str) -> None:
     """Raises BadModel if a field of the config would make libraries open other files or
     read quantised weights."""
-    if config.get("transformers_weights") is not None:
-        raise BadModel(
-            f"{title}: its config names a weight file (transformers_weights), which is not "
-            "allowed; remove this field"
-        )
-    if "configuration_files" in config:
-        raise BadModel(
-            f"{title}: its config names other config files (configuration_files), which is not "
-            "allowed; remove this field"
-        )
+    for name in ("transformers_weights", "configuration_files"):
+        if config.get(name) is not None:
+            raise BadModel(
+                f"{title}: its config names other files ({name}), which is not allowed; remove "
+                "this field"
+            )
     for part in _parts(config):
         refuse_quantised_config(part, title)
 
@@ -226,10 +209,6 @@ def _check_value(name: str, value: Any, title: str) -> None:
             )
 
 
-def _is_whole(value: Any, low: int, high: int) -> bool:
-    return type(value) is int and low <= value <= high
-
-
 def _parts(config: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """The config itself, and those of its fields that contain the config of a language model."""
     yield config
@@ -261,7 +240,7 @@ def read_config(fields: Mapping[str, Any], folder: Path) -> Any:
     of `transformers` pass through."""
     with TemporaryDirectory() as place:
         text = json.dumps(_of_the_model(fields))
-        (Path(place) / "config.json").write_text(text, encoding="utf-8")
+        (Path(place) / CONFIG).write_text(text, encoding="utf-8")
         config = AutoConfig.from_pretrained(place, trust_remote_code=False, local_files_only=True)
     config.name_or_path = str(folder)  # some tokenizers are chosen by it
     return config

@@ -17,10 +17,9 @@ from safetensors.torch import load_file
 from torch.nn import functional as F
 
 from sequoia.errors import BadModel, BadPair
-from sequoia.loading.model_checks import Source, refused
+from sequoia.loading.model_checks import Source, refused, stored_numbers, weight_paths
 from sequoia.loading.model_files import read_object
 from sequoia.loading.read_weights import refuse_not_finite
-from sequoia.loading.weight_headers import stored_tensors, weight_paths
 from sequoia.models.tree_forward import TreeModel
 from sequoia.text_files import write_text
 from sequoia.validate_input import and_list, shown
@@ -36,29 +35,21 @@ _FILE_BYTES = 12_000_000
 class Identity:
     """What identifies the target of a draft.
 
-    target: its name. layers: those that the draft began with. hidden, vocab: the shape of its
-    embedding. tokens, weights: SHA-256 of its tokenizer's tokens, and of its embedding.
+    target: its name. layers: those that the draft began with. hidden: the width of its embedding.
+    tokens: the SHA-256 of its tokenizer's tokens.
     """
 
     target: str
     layers: tuple[int, ...]
     hidden: int
-    vocab: int
     tokens: str
-    weights: str
 
     @classmethod
     def of(cls, name: str, target: Any, tokenizer: Any, layers: Iterable[int] = ()) -> Identity:
         """The identity of a target."""
-        embedding = target.model.embed_tokens.weight
-        vocab, hidden = embedding.shape
-        raw = embedding.detach().to(torch.bfloat16).cpu().view(torch.uint8).numpy()
         tokens = json.dumps(sorted(tokenizer.get_vocab().items(), key=lambda item: item[1]))
-        return cls(name, tuple(layers), hidden, vocab, _hash(tokens.encode()), _hash(raw))
-
-
-def _hash(data: Any) -> str:
-    return hashlib.sha256(data).hexdigest()
+        hashed = hashlib.sha256(tokens.encode()).hexdigest()
+        return cls(name, tuple(layers), target.model.embed_tokens.weight.shape[1], hashed)
 
 
 def cut_config(config: Any, layers: Iterable[int]) -> Any:
@@ -173,7 +164,6 @@ _MOST_BYTES = 100_000  # of the file with the identity
 # the parts of a target that must be those that the draft was made for
 _MUST_FIT = {
     "hidden": "an embedding of width",
-    "vocab": "an embedding of as many tokens as",
     "tokens": "a tokenizer whose tokens have the hash",
 }
 
@@ -196,7 +186,7 @@ def read_identity(source: Source) -> Identity:
     """The identity of the target that a draft was made for. Raises BadModel if the file is
     damaged."""
     what = f"{source.title}: {IDENTITY}"
-    found = read_object(source.folder / IDENTITY, what, _MOST_BYTES, BadModel)
+    found = read_object(source.folder / IDENTITY, what, _MOST_BYTES)
     return refused(BadModel, f"{what} is damaged", lambda: Identity(**found))
 
 
@@ -212,7 +202,7 @@ def layers_for(source: Source, target: TreeModel, tokenizer: Any, where: torch.d
                 f"{source.title} was made from {shown(made_for.target)}, with {what} "
                 f"{shown(its)}; this target has {shown(ours)}; use a draft made from this target"
             )
-    stored_tensors(source.folder, source.title)  # checks the headers
+    stored_numbers(source.folder, source.title)  # checks the headers
     hf = refused(
         BadModel, f"cannot load {source.title!r}", lambda: _built(source, target.hf, where)
     )
@@ -220,16 +210,10 @@ def layers_for(source: Source, target: TreeModel, tokenizer: Any, where: torch.d
     return hf
 
 
-def origin_words(source: Source, target: TreeModel, tokenizer: Any) -> str:
+def origin_words(source: Source) -> str:
     """What the draft was made from, for the list of checks."""
     made_for = read_identity(source)
-    words = f"layers {and_list([*map(str, made_for.layers)])} of {made_for.target}, trained further"
-    if made_for.weights == Identity.of("", target.hf, tokenizer).weights:
-        return words
-    return (
-        f"{words}; this target has other weights (another version or precision), so the draft may "
-        "predict it worse; the output still has the target's distribution"
-    )
+    return f"layers {and_list([*map(str, made_for.layers)])} of {made_for.target}, trained further"
 
 
 def stored_layers(folder: Path) -> dict[str, torch.Tensor]:

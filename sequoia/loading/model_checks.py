@@ -1,8 +1,14 @@
-"""Checks one model's name, config and files before any weights are loaded. A model that fails is
-refused with the reason."""
+"""Checks one model's config and files before any weights are loaded. A model that fails is refused
+with the reason.
+
+Of a weight file only the header is read: names, dtypes and shapes of the tensors. A file consists
+of 8 bytes with the header's length, the header as JSON, and the bytes of the tensors without gaps.
+The header's length is checked here first, because the `safetensors` library allows 100 MB. It then
+checks the header against the file's length."""
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -10,17 +16,113 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import SafetensorError, safe_open
 from transformers import CONFIG_MAPPING, AutoModelForCausalLM
 
 from sequoia.errors import BadModel, OutOfMemory, SequoiaError
 from sequoia.library_errors import panicked, reason
 from sequoia.loading.folder_check import check_folder, read_config
 from sequoia.loading.model_families import refuse_unfit
-from sequoia.loading.weight_headers import check_described, stored_tensors, weight_paths
+from sequoia.loading.model_files import files_in, refuse_quantised_tensors
 from sequoia.this_machine.dtypes import DTYPES
 from sequoia.this_machine.gpu_health import unusable_gpu
 from sequoia.this_machine.memory import is_out_of_memory
 from sequoia.validate_input import shown
+
+LONGEST = 16_000_000  # bytes of a header, about ten times the largest one published
+MOST_TENSORS = 100_000
+WEIGHTS = ("F64", "F32", "F16", "BF16")
+# dtypes of masks and counters, allowed in tensors whose names do not end in ".weight"
+OTHERS = ("I64", "I32", "I16", "I8", "U8", "BOOL")
+_POINTER = b"version https://git-lfs"
+
+
+def count_numbers(path: Path, title: str) -> int:
+    """How many numbers the tensors in the file at `path` have. Raises BadModel if the file cannot
+    be read, is incomplete, is invalid, or has quantised tensors. title: the model's name in
+    messages."""
+    what = f"{title}: {path.name[:80]}"
+    try:
+        _check_size(path, what)
+        with safe_open(path, "pt") as file:
+            names = file.keys()
+            if not 0 < len(names) <= MOST_TENSORS:
+                raise BadModel(f"{what} has {len(names):,} tensors; expected 1 to {MOST_TENSORS:,}")
+            refuse_quantised_tensors(names, title)
+            return sum(_count_numbers(name, file.get_slice(name), what) for name in names)
+    except SafetensorError as problem:
+        words = "".join(filter(str.isprintable, str(problem)))[:200]
+        raise BadModel(
+            f"{what} is damaged or the download is incomplete, so download it again (safetensors "
+            f"says: {words})"
+        ) from None
+    except OSError as problem:
+        raise BadModel(f"{what} cannot be read ({problem.strerror})") from None
+
+
+def _count_numbers(name: str, tensor: Any, what: str) -> int:
+    allowed = WEIGHTS if name.endswith(".weight") else WEIGHTS + OTHERS
+    if (kind := tensor.get_dtype()) not in allowed:
+        raise BadModel(
+            f"{what}: tensor {shown(name)} has dtype {shown(kind)}; it must be one of "
+            f"{', '.join(allowed)}"
+        )
+    return math.prod(tensor.get_shape())
+
+
+def _check_size(path: Path, what: str) -> None:
+    """Raises BadModel if the file is a pointer to another, or if the length that it states for its
+    header is too large."""
+    with path.open("rb") as file:
+        start = file.read(64)
+    if start.startswith(_POINTER):
+        raise BadModel(
+            f"{what} is only a Git LFS pointer to the weights; fetch the weights with git lfs pull"
+        )
+    size = int.from_bytes(start[:8], "little")
+    if size > LONGEST:
+        raise BadModel(
+            f"{what} is no safetensors file, or has a header of {size:,} bytes; the limit is "
+            f"{LONGEST:,} bytes"
+        )
+
+
+# Limit for the buffers that a model allocates, such as masks of its whole context.
+MOST_TABLE_BYTES = 4_000_000_000
+# Some parameters are computed instead of stored. So a config may describe twice as many parameters
+# as the files contain, plus this many.
+_SPARE = 2**20
+
+
+def weight_paths(folder: Path, title: str) -> list[Path]:
+    """The files in `folder` with the weights. Raises BadModel if they are not all there."""
+    return [folder / name for name in files_in(folder, title).weights]
+
+
+def stored_numbers(folder: Path, title: str) -> int:
+    """How many numbers the weight files have. Raises BadModel if a file is missing or damaged."""
+    return sum(count_numbers(path, title) for path in weight_paths(folder, title))
+
+
+def check_described(config: Any, stored: int, title: str) -> None:
+    """Raises BadModel if the config describes a model with far more parameters than the `stored`
+    numbers, or with very large buffers. Loading such a model could exhaust the memory:
+    `transformers` fills parameters that the files lack with random numbers."""
+    with torch.device("meta"):
+        # A config may name an attention kernel that is not installed. Loading ignores the name too.
+        hf = AutoModelForCausalLM.from_config(config, attn_implementation="eager")
+    described = sum(weight.numel() for weight in hf.parameters())
+    if described > 2 * stored + _SPARE:
+        raise BadModel(
+            f"{title}: its config describes {described:,} parameters, but its files contain "
+            f"{stored:,}"
+        )
+    tables = sum(table.numel() * table.element_size() for table in hf.buffers())
+    if tables > MOST_TABLE_BYTES:
+        raise BadModel(
+            f"{title}: its config asks for buffers of {tables / 1e9:,.2f} GB in addition to the "
+            f"weights; the limit is {MOST_TABLE_BYTES / 1e9:.0f} GB"
+        )
 
 
 @dataclass(frozen=True)
@@ -89,11 +191,11 @@ def check_source(name: str, folder: Path, weight_bytes: int | None = None) -> So
 def check_weights(source: Source) -> None:
     """Raises BadModel if a weight file is missing or damaged, or does not fit the config. Reads
     headers only."""
-    tensors = stored_tensors(source.folder, source.title)
+    stored = stored_numbers(source.folder, source.title)
     refused(
         BadModel,
         f"{source.title!r} cannot be built from its config",
-        lambda: check_described(source.config, tensors, source.title),
+        lambda: check_described(source.config, stored, source.title),
     )
 
 

@@ -33,6 +33,7 @@ _KINDS = {
     "tokens, but neighbouring tokens of a tree can be on different branches",
     "gemma4_assistant": _ASSISTANT,
     "gemma4_unified_assistant": _ASSISTANT,
+    "gpt_neo": f"has layers of local attention; {_FULL}",
     "musicgen": _SOUND,
     "musicgen_melody": _SOUND,
     "openai-gpt": "has no KV cache, so every pass would have to recompute the whole text",
@@ -42,26 +43,8 @@ _KINDS = {
     "xmod": "has separate weights for each human language and needs one chosen beforehand",
 }
 
-# Encoders. They are causal only if their config sets is_decoder.
-_ENCODERS = frozenset(
-    {
-        "bert",
-        "bert-generation",
-        "big_bird",
-        "camembert",
-        "data2vec-text",
-        "electra",
-        "ernie",
-        "megatron-bert",
-        "rembert",
-        "roberta",
-        "roberta-prelayernorm",
-        "roc_bert",
-        "roformer",
-        "xlm-roberta",
-        "xlm-roberta-xl",
-    }
-)
+# Decoders whose configs have a field is_decoder without using it.
+_DECODERS = ("gpt_neox", "gpt_neox_japanese", "trocr")
 
 
 def refuse_unfit(name: str, config: Any) -> None:
@@ -93,7 +76,7 @@ def _is_encoder_decoder(config: Any) -> bool:
 
 
 def _encoder(config: Any) -> str:
-    if config.model_type in _ENCODERS and not getattr(config, "is_decoder", False):
+    if getattr(config, "is_decoder", None) is False and config.model_type not in _DECODERS:
         return (
             "is an encoder (its config does not set is_decoder), so its tokens attend to later "
             "tokens too"
@@ -108,14 +91,7 @@ def _other_layers(config: Any) -> str:
     return f"has layers of type {', '.join(f'“{one}”' for one in others)}; {_FULL}"
 
 
-def _local_layers(config: Any) -> str:
-    if "local" in (getattr(config, "attention_layers", None) or ()):
-        return f"has layers of local attention; {_FULL}"
-    if config.model_type == "gpt_neo":
-        return (
-            "has its own causal mask with one row for each position of its context; the nodes of a "
-            "tree need more rows"
-        )
+def _sparse(config: Any) -> str:
     if getattr(config, "attention_type", None) == "block_sparse":
         return f"attends to only some blocks of a text; {_FULL}"
     return ""
@@ -172,7 +148,7 @@ def _layer_types(config: Any) -> tuple[str, ...]:
 _RULES = (
     _encoder,
     _other_layers,
-    _local_layers,
+    _sparse,
     _alibi,
     _window,
     _headless,

@@ -1,5 +1,6 @@
 """The files of a model, by name: in a folder, in the hub's cache, or in a listing of the hub.
-Selects those that are needed to load it, and finds models on this machine. Contacts no server.
+Selects those that are needed to load it, refuses what is not a model with plain safetensors
+weights, and finds models on this machine. Contacts no server.
 
 Weights are safetensors only, because other formats can run code. Which files have them is the same
 decision for a folder, the hub's cache and a listing of the hub, and the one of `transformers`:
@@ -14,79 +15,64 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
 from huggingface_hub import constants
 
-from sequoia.errors import BadModel, SequoiaError
+from sequoia.errors import BadModel
+from sequoia.library_errors import reason
+from sequoia.this_machine.dtypes import DTYPES
 from sequoia.validate_input import shown
 
 MAX_DEPTH = 64  # levels of lists and objects
 
 
-def read_object(
-    path: Path, what: str, most_bytes: int, error: type[SequoiaError]
-) -> dict[str, Any]:
-    """The JSON object in the file at `path`. Raises `error` as `read_bytes` and `object_of` do."""
-    return object_of(read_bytes(path, what, most_bytes, error), what, error)
+def read_object(path: Path, what: str, most_bytes: int) -> dict[str, Any]:
+    """The JSON object in the file at `path`. Raises BadModel as `read_bytes` and `object_of` do."""
+    return object_of(read_bytes(path, what, most_bytes), what)
 
 
-def read_bytes(path: Path, what: str, most_bytes: int, error: type[SequoiaError]) -> bytes:
-    """The content of the file at `path`. Raises `error` if it cannot be read or has more than
+def read_bytes(path: Path, what: str, most_bytes: int) -> bytes:
+    """The content of the file at `path`. Raises BadModel if it cannot be read or has more than
     `most_bytes` bytes. what: the file's name in the message."""
     try:
         with path.open("rb") as file:
             data = file.read(most_bytes + 1)
     except OSError as problem:
-        raise error(f"{what} cannot be read ({problem.strerror})") from None
+        raise BadModel(f"{what} cannot be read ({problem.strerror})") from None
     if len(data) > most_bytes:
-        raise error(f"{what} is larger than the {most_bytes / 1e6:g} MB allowed")
+        raise BadModel(f"{what} is larger than the {most_bytes / 1e6:g} MB allowed")
     return data
 
 
-def object_of(data: bytes, what: str, error: type[SequoiaError]) -> dict[str, Any]:
-    """The JSON object in `data`. NaN and Infinity are allowed, as in Python. Raises `error` if
+def object_of(data: bytes, what: str) -> dict[str, Any]:
+    """The JSON object in `data`. NaN and Infinity are allowed, as in Python. Raises BadModel if
     `data` is not a JSON object, is nested too deeply, repeats a key within an object, or contains
     an integer with too many digits for Python. what: the name of the data in the message."""
     try:
         found = json.loads(data.decode("utf-8"), object_pairs_hook=_unique_keys)
-    except UnicodeDecodeError as problem:
-        raise error(
-            f"{what} is not UTF-8 text (the byte at offset {problem.start} is not part of any "
-            "character)"
-        ) from None
-    except json.JSONDecodeError as problem:
-        raise error(
-            f"{what} is not valid JSON (line {problem.lineno}, column {problem.colno})"
-        ) from None
     except RecursionError:
-        raise error(f"{what} is nested deeper than the {MAX_DEPTH} levels allowed") from None
-    except _DuplicateKey as problem:
-        raise error(f"{what} has the key {problem} twice") from None
-    except ValueError:
-        raise error(f"{what} contains an integer with thousands of digits") from None
+        raise BadModel(f"{what} is nested deeper than the {MAX_DEPTH} levels allowed") from None
+    except ValueError as problem:
+        raise BadModel(f"{what} is not valid JSON ({reason(problem)})") from None
     if not isinstance(found, dict):
-        raise error(f"{what} is JSON but not an object; it must begin with {{ and end with }}")
+        raise BadModel(f"{what} is JSON but not an object; it must begin with {{ and end with }}")
     if _depth(found) > MAX_DEPTH:
-        raise error(f"{what} is nested deeper than the {MAX_DEPTH} levels allowed")
+        raise BadModel(f"{what} is nested deeper than the {MAX_DEPTH} levels allowed")
     return found
-
-
-class _DuplicateKey(ValueError):
-    pass
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
-    if len(found) == len(pairs):
-        return found
-    ((key, _),) = Counter(key for key, _ in pairs).most_common(1)
-    raise _DuplicateKey(repr(key[:60]))
+    if len(found) < len(pairs):
+        ((key, _),) = Counter(key for key, _ in pairs).most_common(1)
+        raise ValueError(f"it has the key {key[:60]!r} twice")
+    return found
 
 
 def _depth(value: Any) -> int:
@@ -104,6 +90,7 @@ def _inside(value: dict[str, Any] | list[Any]) -> list[Any]:
 
 
 _MOST = 5000  # files listed in sub-folders
+CONFIG = "config.json"
 ONE_FILE = "model.safetensors"
 INDEX = "model.safetensors.index.json"
 MOST_INDEX_BYTES = 32_000_000
@@ -113,16 +100,12 @@ _SAFETENSORS = re.compile(rf"({_PART}/){{0,4}}{_PART}\.safetensors")
 
 @dataclass(frozen=True)
 class ListedFiles:
-    """title: the model's name in messages. names: those of the files that are not in a sub-folder.
-    below: names of files in sub-folders ("sub/name"), not always all of them. has: whether there is
-    a file of this name, which may be in a sub-folder. read: the content of the file of this name,
-    which may have at most so many bytes; raises BadModel."""
+    """title: the model's name in messages. names: those of the files, with their sub-folders
+    ("sub/name"). read_index: the content of INDEX; raises BadModel."""
 
     title: str
-    names: Collection[str]
-    below: Callable[[], Collection[str]]
-    has: Callable[[str], bool]
-    read: Callable[[str, int], bytes]
+    names: frozenset[str]
+    read_index: Callable[[], bytes]
 
     @cached_property
     def weights(self) -> list[str]:
@@ -132,7 +115,7 @@ class ListedFiles:
             return [ONE_FILE]
         if INDEX in self.names:
             return sorted(set(self.index.values()))
-        others = [name for name in (*self.names, *self.below()) if name.endswith(".safetensors")]
+        others = [name for name in self.names if name.endswith(".safetensors")]
         if not others:
             raise BadModel(
                 f"{self.title} has no weights: no .safetensors file, only {first(self.names)}"
@@ -146,7 +129,7 @@ class ListedFiles:
     def index(self) -> dict[str, str]:
         """Tensor -> file name, from the index. Raises BadModel as `weights` does."""
         what = f"{self.title}: {INDEX}"
-        found = object_of(self.read(INDEX, MOST_INDEX_BYTES), what, BadModel)
+        found = object_of(self.read_index(), what)
         where = found.get("weight_map")
         if not isinstance(where, dict) or not where or not isinstance(found.get("metadata"), dict):
             raise BadModel(
@@ -158,19 +141,18 @@ class ListedFiles:
                     f"{what} names {shown(file)}, which is not a .safetensors file in the folder; "
                     "other weight formats may run code and are not loaded"
                 )
-            if not self.has(file):
+            if file not in self.names:
                 raise BadModel(f"{what} names {shown(file)}, which is not there")
         return where
 
 
 def files_in(folder: Path, title: str) -> ListedFiles:
     """The files in `folder`. Raises OSError if it cannot be read."""
+    paths = chain(folder.iterdir(), islice(folder.glob("*/**/*"), _MOST))
     return ListedFiles(
         title,
-        frozenset(path.name for path in folder.iterdir() if path.is_file()),
-        lambda: [f"{path.parent.name}/{path.name}" for path in islice(folder.glob("*/*"), _MOST)],
-        lambda name: (folder / name).is_file(),
-        lambda name, most: read_bytes(folder / name, f"{title}: {name}", most, BadModel),
+        frozenset(path.relative_to(folder).as_posix() for path in paths if path.is_file()),
+        lambda: read_bytes(folder / INDEX, f"{title}: {INDEX}", MOST_INDEX_BYTES),
     )
 
 
@@ -183,9 +165,80 @@ def _text(value: object) -> str:
     return value if isinstance(value, str) else shown(value)
 
 
+# -- what is not a model with plain weights --------------------------------------------------------
+
+_ADAPTER = "adapter_config.json"
+# ends of file names, and what the files are
+_FORMATS = (
+    ((".gguf", ".ggml"), "GGUF files, the format of llama.cpp and Ollama"),
+    ((".bin", ".pt", ".pth", ".ckpt", ".pkl"), "pickles, which can run code"),
+    ((".onnx", ".h5", ".tflite", ".msgpack", ".npz", ".nemo"), "weights of other libraries"),
+)
+# fields of a config, files, and ends of the names of tensors that only quantised models have
+_FIELDS = ("quantization", "quantization_config", "compression_config")
+_FILES = frozenset({"quantize_config.json", "quant_config.json", "hf_quant_config.json"})
+_TENSORS = re.compile(
+    r"(\.|_|^)(g_idx|qweight|qzeros"  # GPTQ and AWQ
+    r"|q_weight|q_invperm|q_scale_max|trellis|svh"  # EXL2 and EXL3
+    r"|SCB|weight\.(absmax|quant_map|nested_absmax|quant_state\..*)"  # bitsandbytes
+    r"|weight_(packed|shape|zero_point|scale|scale_2|scale_inv)"  # compressed-tensors, FP8, NVFP4
+    r"|proj_(blocks|scales)|W_q|weight\._(data|scale)|weight_qdata|Qidxs)$"  # MXFP4 and others
+)
+
+
+def refuse_other_formats(files: ListedFiles) -> None:
+    """Raises BadModel if the files are those of an adapter or of a quantised model, if there are
+    weights in other formats and none in safetensors files, or if there is no config."""
+    if _ADAPTER in files.names:
+        raise BadModel(
+            f"{files.title} is an adapter ({_ADAPTER}); merge it into its base model "
+            "(`merge_and_unload` of PEFT), save the result and give its folder"
+        )
+    if found := _FILES & files.names:
+        raise _quantised(files.title, f"it contains {first(found)}")
+    if not any(name.endswith(".safetensors") for name in files.names):
+        _refuse_formats(files)
+    if CONFIG not in files.names:
+        raise BadModel(
+            f"{files.title} has no {CONFIG}, the file that names the model's type; it contains "
+            f"{first(files.names) or 'no files'}"
+        )
+
+
+def _refuse_formats(files: ListedFiles) -> None:
+    for ends, what in _FORMATS:
+        if found := [name for name in files.names if name.lower().endswith(ends)]:
+            raise BadModel(
+                f"{files.title} has no .safetensors file, but {what} ({first(found)}), which are "
+                "not loaded; give a version of the model with safetensors weights"
+            )
+
+
+def refuse_quantised_config(config: Mapping[str, Any], title: str) -> None:
+    """Raises BadModel if `config`, or a part of one, has a field that describes quantisation."""
+    for name in _FIELDS:
+        if config.get(name) is not None:
+            raise _quantised(title, f"its config has a {name}")
+
+
+def refuse_quantised_tensors(names: Iterable[str], title: str) -> None:
+    """Raises BadModel if the tensors are those of quantised weights."""
+    if found := next(filter(_TENSORS.search, names), None):
+        raise _quantised(title, f"it has a tensor {found[:80]}")
+
+
+def _quantised(title: str, how: str) -> BadModel:
+    return BadModel(
+        f"{title} is quantised ({how}); choose a model whose weights are not quantised "
+        f"({', '.join(DTYPES)})"
+    )
+
+
+# -- the hub and its cache -------------------------------------------------------------------------
+
 _SMALL = frozenset(
     {
-        "config.json",
+        CONFIG,
         "generation_config.json",
         "tokenizer.json",
         "tokenizer_config.json",
@@ -200,7 +253,6 @@ _SMALL = frozenset(
         INDEX,
     }
 )
-COMMIT = re.compile(r"[0-9a-f]{40}")
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,95}(/[A-Za-z0-9][\w.-]{0,95})?")
 
 
@@ -216,16 +268,14 @@ def small_files(names: Iterable[str]) -> list[str]:
 
 
 def is_whole(folder: Path) -> bool:
-    """Whether `folder` has a config and all weight files. A folder with a broken link among the
-    files to load is not whole."""
-    if not folder.is_dir():
+    """Whether `folder` has a config and all weight files, and no broken link."""
+    if not folder.is_dir() or not all(path.exists() for path in folder.iterdir()):
         return False
-    names = {path.name for path in folder.iterdir()}
+    listed = files_in(folder, folder.name)
     try:
-        _ = files_in(folder, folder.name).weights
+        return CONFIG in listed.names and bool(listed.weights)
     except BadModel:
         return False
-    return "config.json" in names and all((folder / name).exists() for name in small_files(names))
 
 
 def hub_folder(ref: str) -> Path:
@@ -233,17 +283,12 @@ def hub_folder(ref: str) -> Path:
     return Path(constants.HF_HUB_CACHE).expanduser() / f"models--{ref.replace('/', '--')}"
 
 
-def cached(ref: str, revision: str = "") -> Path | None:
+def cached(ref: str) -> Path | None:
     """The folder of one complete commit of the model `ref` in the hub's cache, or None. Prefers the
-    commit `revision`, then the commit in `refs/main`, then the most recently changed folder."""
+    commit in `refs/main`, then the most recently changed folder."""
     main = hub_folder(ref) / "refs" / "main"
-    known = [revision, main.read_text(encoding="utf-8").strip() if main.is_file() else ""]
-    first = [hub_folder(ref) / "snapshots" / commit for commit in known if COMMIT.fullmatch(commit)]
-    return next((folder for folder in [*first, *snapshots(ref)] if is_whole(folder)), None)
-
-
-def snapshots(ref: str) -> list[Path]:
-    """The folders of the commits of the model `ref` in the hub's cache, complete or not. The most
-    recently changed one comes first."""
-    found = (hub_folder(ref) / "snapshots").glob("*")
-    return sorted(found, key=lambda path: path.stat().st_mtime, reverse=True)
+    snapshots = hub_folder(ref) / "snapshots"
+    found = sorted(snapshots.glob("*"), key=lambda path: path.stat().st_mtime, reverse=True)
+    if main.is_file():
+        found.insert(0, snapshots / main.read_text(encoding="utf-8").strip())
+    return next(filter(is_whole, found), None)

@@ -1,20 +1,144 @@
 """A request to load a pair: which models, on which device, in which dtype. The named pairs are in
-assets/pair_catalog.json."""
+assets/pair_catalog.json.
+
+A model is named by a folder, a Hugging Face id, or what can only mean one of them (an address of
+the hub, `~`, blanks or quotes around a name). All else is refused with the cause."""
 
 from __future__ import annotations
 
+import os
+import re
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 from sequoia.assets_folder import ASSETS, BUNDLED_PAIR
 from sequoia.errors import BadModel, BadPair
-from sequoia.loading.model_name import checked_name
+from sequoia.loading.model_files import is_hub_id
 from sequoia.models.ngram import NGRAM, NGram
 from sequoia.models.rounded_copy import ROUNDED
 from sequoia.text_files import load_json
-from sequoia.validate_input import read_each, shown
+from sequoia.validate_input import shown
+
+_LONGEST = 500
+# Blanks, quotes and the like that are copied together with a name.
+_AROUND = " \t\r\n\f\v\u00a0\u200b\u200e\u200f\u2060\ufeff\"'`“”„‘’«»<>,;"
+_HUB = re.compile(
+    r"(?:(?:https?:)?//(?:[^/@]*@)?|git@)?(?:www\.)?(?:huggingface\.co|hf\.co|hf-mirror\.com)(?:[/:](.*))?"
+    r"|hf://(.*)",
+    re.IGNORECASE | re.DOTALL,
+)
+# the path of a page of the hub that shows files of a model: owner/name/tree/main
+_FILES_PAGE = re.compile(r"[\w.-]+/[\w.-]+/(tree|blob|resolve|raw|commits?)/.*")
+_SHOWS_FILES = ("tree", "blob", "resolve", "raw", "commit", "commits")
+_NO_MODEL = ("datasets", "spaces", "collections", "papers", "docs", "blog")
+# names that mean something else, and what to give instead
+_OTHERS = (
+    (
+        re.compile(r".*\.gguf", re.IGNORECASE | re.DOTALL),
+        "is a GGUF file, the format of llama.cpp and Ollama, which cannot be loaded here; give the "
+        "model that it was made from (a folder or an id with safetensors weights)",
+    ),
+    (
+        re.compile(rf"({'|'.join(_NO_MODEL)})(/.*)?"),
+        "is an address of the hub that shows no model; give a model's id, owner/name",
+    ),
+    (
+        re.compile(r"[a-z][a-z0-9+.-]*://.*", re.IGNORECASE | re.DOTALL),
+        "is an address elsewhere; download the model and give its folder",
+    ),
+    (
+        re.compile(r"(?:[\w.-]+/)*[\w.-]+:[\w.-]+"),
+        "ends in a tag, which names a quantised GGUF file in Ollama and llama.cpp; those cannot be "
+        "loaded here: give the id of the model with safetensors weights, without a tag",
+    ),
+    (
+        re.compile(r"[\w.-]+(?:/[\w.-]+)?@\S+"),
+        "names a revision; only the newest one is looked up: give the id alone, or download that "
+        "revision with `hf download ID --revision REVISION --local-dir FOLDER` and give the folder",
+    ),
+)
+
+
+def checked_name(ref: Any) -> str:
+    """The folder or hub id that `ref` means. The folder exists; whether the hub has the id is not
+    looked up. Raises BadModel with the cause if it means neither."""
+    written = os.fspath(ref) if isinstance(ref, os.PathLike) else ref
+    if not isinstance(written, str) or not written.strip(_AROUND) or len(written) > _LONGEST:
+        raise BadModel(
+            f"a model is named by a folder or a Hugging Face id (1 to {_LONGEST} characters), not "
+            f"{shown(ref)}"
+        )
+    if _exists(written, Path.is_dir):
+        return written
+    name = _path(written.strip(_AROUND))
+    if _exists(name, Path.is_dir):
+        return name
+    if (found := _HUB.fullmatch(name)) or _FILES_PAGE.fullmatch(name):
+        name = _id_in_address((found[1] or found[2] or "") if found else name, name)
+    name = name.rstrip("/").removesuffix("@main")
+    if advice := next((words for other, words in _OTHERS if other.fullmatch(name)), ""):
+        raise BadModel(f"{_quoted(name)} {advice}")
+    if _exists(name, Path.is_file):
+        raise BadModel(
+            f"{_quoted(name)} is a file; give the model's folder, {_quoted(str(Path(name).parent))}"
+        )
+    if not is_hub_id(name) or name.lower().endswith(".safetensors"):
+        raise BadModel(
+            f"{_quoted(name)} is neither a folder nor a Hugging Face id (usually owner/name)"
+        )
+    return name
+
+
+def _path(name: str) -> str:
+    """`name` with ~ as the home folder, and without the file:// of a folder's address."""
+    if name.lower().startswith("file://"):
+        name = unquote(name[len("file://") :])
+    if name.startswith("~"):
+        with suppress(RuntimeError):  # there is no such user
+            return str(Path(name).expanduser())
+    return name
+
+
+def _exists(name: str, is_one: Any) -> bool:
+    try:
+        return is_one(Path(name))
+    except OSError as problem:
+        raise BadModel(f"{_quoted(name)} cannot be opened ({problem.strerror})") from None
+    except ValueError:  # a zero byte
+        return False
+
+
+def _quoted(name: str) -> str:
+    return repr(name if len(name) <= 200 else "…" + name[-200:]).replace("\\\\", "\\")
+
+
+def _id_in_address(path: str, address: str) -> str:
+    """The model's id in the `path` of an address of the hub. Raises BadModel if the address shows
+    something else than a model's newest files."""
+    parts = [unquote(part) for part in re.split("[?#]", path)[0].split("/") if part]
+    while parts and parts[0] in ("api", "models"):
+        parts = parts[1:]
+    if not parts:
+        raise BadModel(f"{_quoted(address)} names no model; a model's id is owner/name")
+    count = 1 if len(parts) > 1 and parts[1] in _SHOWS_FILES else 2
+    name = "/".join(parts[:count]).removesuffix(".git")
+    page, *inner = parts[count:] or [""]
+    if parts[0] in _NO_MODEL or page not in _SHOWS_FILES:
+        return name
+    if inner and inner[-1].lower().endswith(".gguf"):
+        return inner[-1]
+    if inner[:1] not in ([], ["main"]) or len(inner) > 1 + (page != "tree"):
+        raise BadModel(
+            f"{_quoted(address)} names a revision or a sub-folder of {name}; only the newest files "
+            f"at the top are looked up: give {name}, or download what you need with `hf download "
+            f"{name} --revision REVISION --local-dir FOLDER` and give the folder"
+        )
+    return name
+
 
 FILE = ASSETS / "pair_catalog.json"
 BUNDLED_NAME = "bundled"
@@ -26,8 +150,7 @@ class Model:
 
     id: its id on the Hugging Face hub. bytes: total size of its weight files. licence: the
     licence's name. gated: the licence must be accepted on the model's page before a download. chat:
-    the tokenizer has a chat template. source: where the figure in `bytes` comes from. revision: the
-    preferred commit, looked up on the hub on `revision_date`; "" if none is preferred. pickle: the
+    the tokenizer has a chat template. source: where the figure in `bytes` comes from. pickle: the
     model is published only as a pickle file, which is refused.
     """
 
@@ -38,8 +161,6 @@ class Model:
     gated: bool
     chat: bool
     source: str
-    revision: str = ""
-    revision_date: str = ""
     pickle: bool = False
 
 
@@ -65,21 +186,13 @@ class Preset:
 
 @cache
 def presets() -> tuple[Preset, ...]:
-    """All named pairs except the bundled one. Damaged entries of the file are skipped; a damaged
-    file gives no pairs."""
-    return read_each([(FILE.name, FILE)], _read).get(FILE.name, ())
-
-
-def _read(file: Path) -> tuple[Preset, ...]:
-    data = load_json(file)
-    models = data["models"]
-
-    def pair(row: dict[str, Any]) -> Preset:
-        both = {role: Model(row[role], **models[row[role]]) for role in ("target", "draft")}
-        return Preset(**{**row, **both})
-
-    rows = ((f"pair {i} of {file.name}", row) for i, row in enumerate(data["pairs"], 1))
-    return tuple(read_each(rows, pair).values())
+    """All named pairs except the bundled one."""
+    data = load_json(FILE)
+    models = {name: Model(name, **fields) for name, fields in data["models"].items()}
+    return tuple(
+        Preset(**{**row, **{role: models[row[role]] for role in ("target", "draft")}})
+        for row in data["pairs"]
+    )
 
 
 def find(name: Any) -> Preset | None:
@@ -98,24 +211,13 @@ def preset(name: Any) -> Preset:
     )
 
 
-@dataclass(frozen=True)
-class Ref:
-    """A reference to a model. name: a folder or a hub id. revision: the preferred commit, or "". If
-    this machine has only another commit, that one is used. date: when `revision` was looked up."""
-
-    name: str
-    revision: str = ""
-    date: str = ""
-
-
 LOOKUPS: dict[str, type[NGram]] = {NGRAM: NGram}  # drafts without a model
 DERIVED = (*ROUNDED, *LOOKUPS)  # drafts without files of their own
 
 
 @dataclass(frozen=True)
 class PairRequest:
-    """A named pair, or two models given as local folders or Hugging Face ids (see
-    model_name.py).
+    """A named pair, or two models given as local folders or Hugging Face ids.
 
     draft: "int8" and "int4" stand for a copy of the target with its weights rounded, "ngram" for a
     lookup in the text, without a model. With one of these, the target may also be that of the pair
@@ -126,7 +228,7 @@ class PairRequest:
     over all GPUs), "cpu", "cuda", "cuda:1" and so on. dtype: a key of DTYPES
     (this_machine/dtypes.py) or "auto", the usual one of the device; a small draft on a CPU is then
     rounded to int8. offload: with True, target layers that do not fit on the device stay in host
-    memory and are streamed (see large/offload.py). A number sets how many layers stay on the
+    memory and are streamed (see offload.py). A number sets how many layers stay on the
     device.
     """
 
@@ -171,20 +273,20 @@ class PairRequest:
         return self.draft if self.draft in DERIVED else ""
 
     @property
-    def models(self) -> tuple[Ref, ...]:
-        """The target and the draft; only the target if the draft is `derived`. Raises BadModel
-        if no pair has this name, or if a given model is neither a folder nor a hub id."""
+    def models(self) -> tuple[str, ...]:
+        """Folders or hub ids of the target and the draft; only of the target if the draft is
+        `derived`. Raises BadModel if no pair has this name, or if a given model is neither a folder
+        nor a hub id."""
         if self.target is not None:
             given = [self.target] if self.derived else [self.target, self.draft]
-            return tuple(Ref(checked_name(one)) for one in given)
+            return tuple(map(checked_name, given))
         return self._named[: 1 if self.derived else 2]
 
     @property
-    def _named(self) -> tuple[Ref, Ref]:
+    def _named(self) -> tuple[str, ...]:
         if self.has_bundled_target:
-            return Ref(str(BUNDLED_PAIR / "target")), Ref(str(BUNDLED_PAIR / "draft"))
-        target, draft = preset(self.name).models
-        return _pinned(target), _pinned(draft)
+            return str(BUNDLED_PAIR / "target"), str(BUNDLED_PAIR / "draft")
+        return tuple(one.id for one in preset(self.name).models)
 
     @property
     def streamed(self) -> bool | int:
@@ -205,7 +307,3 @@ class PairRequest:
             copy = f"an {LOOKUPS[self.derived].name}" if is_lookup else f"a copy in {self.derived}"
             return f"{target} with {copy}"
         return f"{target} with {self.draft}" if self.target else self.name
-
-
-def _pinned(model: Model) -> Ref:
-    return Ref(model.id, model.revision, model.revision_date)

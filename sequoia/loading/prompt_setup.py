@@ -3,16 +3,16 @@ of its generation_config this program does not use."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from sequoia.errors import BadModel
 from sequoia.loading.find_pair import OnProgress
 from sequoia.loading.model_checks import PassedCheck
-from sequoia.models.chat.chat_format import ChatFormat, TextEnds, text_ends, tried_format
+from sequoia.models.chat_format import ChatFormat, TextEnds, text_ends, tried_format
 from sequoia.models.pair import Pair
-from sequoia.validate_input import MAX_SHOWN, and_list, shown, whole
+from sequoia.validate_input import MAX_SHOWN, and_list, shown
 
 
 def with_prompts(pair: Pair, on_progress: OnProgress) -> Pair:
@@ -27,7 +27,7 @@ def with_prompts(pair: Pair, on_progress: OnProgress) -> Pair:
     notes = {
         "chat template": _chat_words(chat, tokenizer),
         "left out of prompts": "; ".join(_left_out(ends, chat, tokenizer)),
-        "settings not used": _unused_words(unused) if unused else "",
+        "settings not used": f"{and_list(unused)} in generation_config" if unused else "",
     }
     notes = {what: words for what, words in notes.items() if words}
     for what, words in notes.items():
@@ -44,16 +44,9 @@ def with_prompts(pair: Pair, on_progress: OnProgress) -> Pair:
 
 def stop_tokens(config: Any, tokenizer: Any) -> frozenset[int]:
     """End-of-text token ids from the generation config and the tokenizer. If there are none, runs
-    end only at the token limit or at the end of the context. Raises BadModel if an id is not a
-    whole number from -1 to 2**31."""
-    configured = getattr(config, "eos_token_id", None)
-    ids = configured if isinstance(configured, list) else [configured]
-    what = "an end-of-text id (eos_token_id) of the target"
-    return frozenset(
-        whole(token, what, -1, 2**31, BadModel)
-        for token in (*ids, tokenizer.eos_token_id)
-        if token is not None
-    )
+    end only at the token limit or at the end of the context."""
+    ids = config.eos_token_id if isinstance(config.eos_token_id, list) else [config.eos_token_id]
+    return frozenset({*ids, tokenizer.eos_token_id} - {None})
 
 
 def _chat_words(chat: ChatFormat | str, tokenizer: Any) -> str:
@@ -81,53 +74,19 @@ def _names(ids: Iterable[int], tokenizer: Any) -> str:
     return and_list([tokenizer.convert_ids_to_tokens(token)[:MAX_SHOWN] for token in ids])
 
 
-def _unused_words(unused: list[str]) -> str:
-    return f"{and_list(unused)} in generation_config, which would change the text of generate()"
-
-
-# Fields that can change the text of `generate`, with the values that have no effect, as read by
-# transformers 5.23. None, [] and {} never have one. Temperature, top-p and the number of new tokens
-# are not here, because the person who runs the model chooses them. Neither are fields that matter
-# only together with one of these.
-NO_EFFECT = {
-    "repetition_penalty": 1,
-    "encoder_repetition_penalty": 1,
-    "no_repeat_ngram_size": 0,
-    "encoder_no_repeat_ngram_size": 0,
-    "bad_words_ids": None,
-    "sequence_bias": None,
-    "suppress_tokens": None,
-    "begin_suppress_tokens": None,
-    "forced_bos_token_id": None,
-    "forced_eos_token_id": None,
-    "min_length": 0,
-    "min_new_tokens": 0,
-    "exponential_decay_length_penalty": None,
-    "guidance_scale": 1,
-    "watermarking_config": None,
-    "top_k": 0,
-    "top_h": None,
-    "min_p": 0,
-    "typical_p": 1,
-    "epsilon_cutoff": 0,
-    "eta_cutoff": 0,
-    "num_beams": 1,
-    "penalty_alpha": 0,
-    "dola_layers": None,
-    "constraints": None,
-    "force_words_ids": None,
-    "token_healing": False,
-    "stop_strings": None,
-    "max_time": None,
-}
+# Fields that are used, that the person who runs the model chooses instead, or that leave the text
+# of `generate` as it is.
+_NOT_NAMED = re.compile(
+    r"(bos|eos|pad|decoder_start)_token_id|do_sample|temperature|top_p|max_(length|new_tokens)"
+    r"|num_return_sequences|transformers_version|_.*|.*(cache|output|return|assist|compile).*"
+)
 
 
 def unused_settings(config: Any) -> list[str]:
-    """The settings in a generation config that would change the text of `generate` but are not used
-    here, such as "repetition_penalty = 1.1"."""
-    values = {name: getattr(config, name, None) for name in NO_EFFECT}
+    """The settings in a generation config that are not used here and may change the text of
+    `generate`, such as "repetition_penalty = 1.1". Those that are 0, 1 or empty have no effect."""
     return [
         f"{name} = {shown(value)}"
-        for name, value in values.items()
-        if value not in (None, [], {}, NO_EFFECT[name])
+        for name, value in config.to_diff_dict().items()
+        if not _NOT_NAMED.fullmatch(name) and value not in (None, 0, 1, [], {})
     ]

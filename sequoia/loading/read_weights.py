@@ -17,9 +17,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import torch
@@ -28,97 +26,17 @@ from transformers import AutoModelForCausalLM
 
 from sequoia.errors import BadModel
 from sequoia.loading.model_checks import Source
+from sequoia.loading.model_files import first
 from sequoia.models.layers import layer_list
 
-_LISTED = 3  # tensors named in a message
-_MAX_NAME = 80  # characters of a name in a message
-_PARTS = 8  # parts named in a message
 # Masks and tables that old versions of transformers saved. New versions compute them. For instance,
 # "attn.bias" is the causal mask of GPT-2.
 _COMPUTED = re.compile(r"(\.|^)(masked_bias|causal_mask|inv_freq|(attn|attention)\.bias)$")
-
-
-def unused_words(hf: Any, title: str, unexpected: Iterable[str]) -> str:
-    """The tensors that `from_pretrained` reports as `unexpected`, counted by part, as "1 of
-    model.mtp, 2 of vision_tower"; "" if there are none. Masks and tables that `hf` computes itself
-    are left out. Raises BadModel if a tensor is in a part that `hf` has, such as a decoder layer or
-    the head, or in a further layer."""
-    buffers = {name for name, _ in hf.named_buffers()}
-    names = sorted(_full(name, hf) for name in unexpected if not _COMPUTED.search(name))
-    names = [name for name in names if name not in buffers]
-    layers = (layer_list(hf) or ("",))[0]
-    parts = {name: _head(name, hf, layers) or _part(name, hf, layers) for name in names}
-    if inside := [name for name, part in parts.items() if not part]:
-        raise BadModel(
-            f"{title}: its files contain {counted(inside)} that a model with its config does not "
-            f"have: {listed(inside)}"
-        )
-    counts = Counter(parts.values())
-    named = [f"{count:,} of {part[:_MAX_NAME]}" for part, count in [*counts.items()][:_PARTS]]
-    others = sum([*counts.values()][_PARTS:])
-    return ", ".join(named + ([f"{others:,} of other parts"] if others else []))
-
-
-def _full(name: str, hf: Any) -> str:
-    """The tensor's full name in `hf`. In some files, names lack the prefix of the base model, such
-    as "model."."""
-    first = name.partition(".")[0]
-    short = not hasattr(hf, first) and hasattr(hf.base_model, first)
-    return f"{hf.base_model_prefix}.{name}" if short else name
-
-
-def _part(name: str, hf: Any, layers: str) -> str:
-    """The outermost part of `name` that does not exist in `hf`: "vision_tower" for
-    "vision_tower.layers.0.weight". "" if it is inside the list of `layers`, or inside another part
-    that does not contain this list."""
-    module = hf
-    known = ""
-    for part in name.split("."):
-        if known == f"{layers}." or not layers.startswith(known):
-            return ""
-        known += part
-        module = getattr(module, part, None)
-        if module is None:
-            return known
-        known += "."
-    return ""
-
-
-def _head(name: str, hf: Any, layers: str) -> str:
-    """The extra prediction head that the tensor `name` belongs to, "" if to none. Such heads are
-    stored as if they were layers after the last one."""
-    config = hf.config.get_text_config()
-    last = config.num_hidden_layers
-    heads = getattr(config, "num_nextn_predict_layers", None) or 0
-    found = (f"{layers}.{number}" for number in range(last, last + heads))
-    return next((head for head in found if name.startswith(f"{head}.")), "")
-
-
-def counted(names: Collection[Any]) -> str:
-    """The number of `names` in words, as "3 tensors"."""
-    return f"{len(names):,} tensor{'' if len(names) == 1 else 's'}"
-
-
-def listed(names: Collection[str]) -> str:
-    """The first three of the sorted `names`, in words."""
-    first = [name[:_MAX_NAME] for name in sorted(names)[:_LISTED]]
-    return ", ".join(first) + (", ..." if len(names) > _LISTED else "")
-
-
 # part of a `transformers` error message that leaves the cause to the log
 _NOT_CONVERTED = "automatic conversion of the weights"
 
 
-@dataclass(frozen=True)
-class Weights:
-    """A model with all of its weights, and the tensors in its files that it does not use, in
-    words."""
-
-    hf: Any
-    unused: str
-
-
-def read_weights(source: Source, dtype: torch.dtype, **placement: Any) -> Weights:
+def read_weights(source: Source, dtype: torch.dtype, **placement: Any) -> Any:
     """The model of `source` in `dtype`, on the CPU unless `placement` (further arguments of
     `from_pretrained`) names other devices.
 
@@ -144,9 +62,9 @@ def read_weights(source: Source, dtype: torch.dtype, **placement: Any) -> Weight
     hf, info = loaded
     _refuse_other_shapes(source.title, info)
     _refuse_missing(source.title, info)
-    unused = unused_words(hf, source.title, info["unexpected_keys"])
+    _refuse_unknown(source.title, info, hf)
     check_frequencies(hf, source.title)
-    return Weights(hf, unused)
+    return hf
 
 
 def _not_converted(title: str) -> BadModel:
@@ -161,7 +79,7 @@ def _refuse_other_shapes(title: str, info: Mapping[str, Any]) -> None:
     if others := sorted(info["mismatched_keys"]):
         name, stored, needed = others[0]
         raise BadModel(
-            f"{title}: its files contain {counted(others)} with a shape that does not fit its "
+            f"{title}: its files contain {_counted(others)} with a shape that does not fit its "
             f"config, for instance {name}: {_shape(stored)} instead of {_shape(needed)}"
         )
 
@@ -171,8 +89,43 @@ def _refuse_missing(title: str, info: Mapping[str, Any]) -> None:
     count as missing."""
     if missing := info["missing_keys"]:
         raise BadModel(
-            f"{title}: its files lack {counted(missing)} that the model needs: {listed(missing)}"
+            f"{title}: its files lack {_counted(missing)} that the model needs: {first(missing)}"
         )
+
+
+def _refuse_unknown(title: str, info: Mapping[str, Any], hf: Any) -> None:
+    """Raises BadModel if tensors that the model does not have are in a part that it has, such as a
+    decoder layer or the head, or in a further layer."""
+    known = {name for name, _ in hf.named_buffers()}
+    layers = (layer_list(hf) or ("",))[0]
+    names = (_full(name, hf) for name in info["unexpected_keys"] if not _COMPUTED.search(name))
+    if inside := [name for name in names if name not in known and _is_inside(name, hf, layers)]:
+        raise BadModel(
+            f"{title}: its files contain {_counted(inside)} that a model with its config does not "
+            f"have: {first(inside)}"
+        )
+
+
+def _full(name: str, hf: Any) -> str:
+    """The tensor's full name in `hf`. In some files, names lack the prefix of the base model, such
+    as "model."."""
+    start = name.partition(".")[0]
+    short = not hasattr(hf, start) and hasattr(hf.base_model, start)
+    return f"{hf.base_model_prefix}.{name}" if short else name
+
+
+def _is_inside(name: str, hf: Any, layers: str) -> bool:
+    """Whether `name` is in the list of `layers`, or in another part that `hf` has. What contains
+    this list may have further parts in the files, such as a vision tower."""
+    modules = {module for module, _ in hf.named_modules()}
+    holder = name
+    while holder not in modules:
+        holder = holder.rpartition(".")[0]
+    return bool(holder) and not layers.startswith(f"{holder}.")
+
+
+def _counted(names: Collection[Any]) -> str:
+    return f"{len(names):,} tensor{'' if len(names) == 1 else 's'}"
 
 
 def _shape(shape: torch.Size) -> str:
@@ -191,8 +144,8 @@ def check_frequencies(hf: nn.Module, title: str) -> None:
         for key, loaded in frequencies(module).items():
             if not _same(loaded, fresh[key]):
                 raise BadModel(
-                    f"{title}: the rotary frequencies {name}.{key} {_words(loaded)}; they should "
-                    "be the float32 numbers that its config gives"
+                    f"{title}: the rotary frequencies {name}.{key} are not the float32 numbers "
+                    "that its config gives"
                 )
 
 
@@ -219,17 +172,15 @@ def _same(loaded: torch.Tensor, fresh: torch.Tensor) -> bool:
     return torch.allclose(loaded.cpu(), fresh, rtol=_ROUNDING, atol=0)
 
 
-def _words(loaded: torch.Tensor) -> str:
-    name = str(loaded.dtype).removeprefix("torch.")
-    return f"have dtype {name}" if name != "float32" else "have other values"
-
-
 @torch.inference_mode()
 def refuse_not_finite(hf: Any, title: str) -> None:
     """Raises BadModel with the name of the first weight of the model `hf` that contains NaN or
-    infinity. Weights left on disk are not checked."""
+    infinity. Weights that `accelerate` left on disk, on torch's meta device, are not checked."""
     for name, weight in hf.named_parameters():
-        if _is_here(weight) and not _is_finite(weight):
+        is_here = weight.is_floating_point() and weight.numel() and not weight.is_meta
+        # `aminmax` returns NaN if any number is NaN; on a CPU it is 20 to 80 times as fast as
+        # `isfinite`
+        if is_here and not all(math.isfinite(float(one)) for one in torch.aminmax(weight)):
             raise BadModel(f"{title}: {name} contains NaN or infinity{_why(weight.dtype)}")
 
 
@@ -240,15 +191,3 @@ def _why(dtype: torch.dtype) -> str:
             "dtype"
         )
     return ", so its weights are damaged"
-
-
-def _is_here(weight: torch.Tensor) -> bool:
-    """Whether `weight` has floating-point data in memory. Weights that `accelerate` left on disk
-    are on torch's meta device and have none."""
-    return weight.is_floating_point() and bool(weight.numel()) and not weight.is_meta
-
-
-def _is_finite(weight: torch.Tensor) -> bool:
-    """Whether all numbers are finite. `aminmax` returns NaN if any number is NaN. On a CPU it is 20
-    to 80 times as fast as `isfinite`."""
-    return all(math.isfinite(float(one)) for one in torch.aminmax(weight))

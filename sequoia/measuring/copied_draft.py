@@ -9,7 +9,7 @@ from typing import Literal
 from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.errors import BadModel
-from sequoia.loading.large.placement import SHARE
+from sequoia.loading.placement import SHARE
 from sequoia.measuring.defaults import default_chain, default_plan, machine
 from sequoia.models.pair import Pair, same_weights
 from sequoia.models.rounded_copy import rounded_copy_bytes

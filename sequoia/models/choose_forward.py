@@ -13,7 +13,7 @@ import torch
 
 from sequoia.algorithm.tree import Tree
 from sequoia.errors import OutOfMemory
-from sequoia.models.compare_logits import EXACT, distances, is_half
+from sequoia.models.compare_logits import EXACT, SampleText, Walk, distances, is_half
 from sequoia.models.cuda_capture import CudaCapture
 from sequoia.models.cuda_graphs import STEP, Forward, GraphedForward
 from sequoia.models.fast_llama import fast_forward
@@ -22,7 +22,6 @@ from sequoia.models.native.library import NoLibrary
 from sequoia.models.native.native_llama import native_forward
 from sequoia.models.self_test import FASTER, USUAL, Wrong, self_test, tested
 from sequoia.models.tree_forward import TreeModel, transformers_forward
-from sequoia.models.walk import SampleText, Walk
 from sequoia.this_machine.memory import allocated_bytes, size
 
 # makes a faster forward of a model; None if the model does not support it

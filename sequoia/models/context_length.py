@@ -15,7 +15,8 @@ from typing import Any
 
 from sequoia.models.layers import layer_configs
 
-UNSTATED = 2**20  # assumed context in tokens, if the config states none
+# assumed context in tokens, if the config states none; no config states exactly this
+UNSTATED = 2**20 - 1
 
 # Config fields that hold a text length beyond which the computation may change.
 _LENGTHS = (
@@ -45,19 +46,8 @@ def context_length(config: Any) -> ContextLength:
     return min(map(_of_layer, layer_configs(config)), key=lambda limit: limit.tokens)
 
 
-def is_stated(config: Any) -> bool:
-    """Whether the config states its context. `context_length` does not show that, because a config
-    may also state exactly UNSTATED tokens."""
-    return any(map(_context, layer_configs(config)))
-
-
-def _context(layer: Any) -> int:
-    """The context that a layer's config states, otherwise 0."""
-    return _count(getattr(layer, "max_position_embeddings", None))
-
-
 def _of_layer(config: Any) -> ContextLength:
-    stated = _context(config) or UNSTATED
+    stated = _count(getattr(config, "max_position_embeddings", None)) or UNSTATED
     shorter = [limit for limit in _limits(config) if limit.tokens < stated]
     return min(shorter, key=lambda limit: limit.tokens, default=ContextLength(stated))
 

@@ -12,8 +12,8 @@ import torch
 from sequoia.algorithm.acceptance import Acceptance
 from sequoia.errors import BadPair, BadPrompt
 from sequoia.library_errors import panicked
-from sequoia.models.chat.chat_format import ChatFormat
-from sequoia.models.chat.chat_template import MOST_CHARS
+from sequoia.models.chat_format import ChatFormat
+from sequoia.models.chat_template import MOST_CHARS
 from sequoia.models.draft import Draft
 from sequoia.models.ngram import NGram
 from sequoia.models.streamed_text import Pieces
@@ -38,8 +38,6 @@ class PairCache:
     kind: tuple[tuple[str, ...], str] | None = None
     chats: PairCache | None = None
     other: dict[Hashable, Any] = field(default_factory=dict)
-    # the profile that `as_chat` last copied to `chats`
-    _passed_on: HardwareProfile | None = field(default=None, init=False, repr=False, compare=False)
 
     def once(self, key: Hashable, make: Callable[[], T]) -> T:
         """The cached value for `key`. The first call for a key gets it from `make`."""
@@ -48,11 +46,9 @@ class PairCache:
         return self.other[key]
 
     def as_chat(self) -> PairCache:
-        """The cache for chat messages, always the same object. If `self` has a new profile, the
-        profile is first copied to that cache."""
+        """The cache for chat messages, always the same object. It gets the profile of `self`."""
         self.chats = self.chats or PairCache()
-        if self.profile is not None and self.profile is not self._passed_on:
-            self.chats.profile = self._passed_on = self.profile
+        self.chats.profile = self.profile or self.chats.profile
         return self.chats
 
 

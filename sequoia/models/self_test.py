@@ -34,13 +34,23 @@ from torch.utils._pytree import tree_leaves
 
 from sequoia.algorithm.tree import Tree
 from sequoia.errors import BadModel
-from sequoia.models.compare_logits import EXACT, SANE, distances, is_half, own_logits, wider
-from sequoia.models.context_length import UNSTATED, changes_at, is_stated
+from sequoia.models.compare_logits import (
+    EXACT,
+    SANE,
+    TRIES,
+    SampleText,
+    Walk,
+    WalkedText,
+    distances,
+    is_half,
+    own_logits,
+    wider,
+)
+from sequoia.models.context_length import UNSTATED, changes_at
 from sequoia.models.cuda_graphs import Forward
 from sequoia.models.layers import only_first_layers
 from sequoia.models.packed_llama import PackedLlama
 from sequoia.models.tree_forward import TreeModel, transformers_forward
-from sequoia.models.walk import TRIES, SampleText, Walk, WalkedText
 from sequoia.this_machine.memory import is_out_of_memory
 
 # Time limit in seconds of this thread, which other work on the machine does not change:
@@ -282,7 +292,7 @@ def _positions(model: TreeModel) -> list[int]:
     """Positions to test: the first that the prefix does not reach, and the tree does. Lower ones
     are in the test at the start of a text."""
     positions = {*changes_at(model.config, model.limit - 1)}
-    if model.limit < UNSTATED or is_stated(model.config):
+    if model.limit != UNSTATED:
         positions.add(model.limit - 2)
     return sorted(one for one in positions if one > _WALK.span)
 

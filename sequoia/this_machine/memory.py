@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -103,13 +104,6 @@ def size(count: float) -> str:
 
 GROUPS = Path("/sys/fs/cgroup")
 OWN_GROUP = Path("/proc/self/cgroup")
-# names of the files with limit and use, in version 2 and in version 1 of control groups
-_FILES = (
-    ("memory.max", "memory.current"),
-    ("memory.limit_in_bytes", "memory.usage_in_bytes"),
-)
-# fields of memory.stat with the bytes of cached files, which the system frees when necessary
-_CACHES = ("inactive_file", "total_inactive_file")
 
 
 def most_in_container(total: int) -> int:
@@ -126,21 +120,17 @@ def _limits() -> Iterator[tuple[int, int]]:
     """Limit and use, in bytes, of each control group that contains the program and has a limit.
     Cached files that the system frees when necessary are not counted as used."""
     for folder in _folders():
-        for names in _FILES:
-            try:
-                limit, used = (int((folder / name).read_text("ascii")) for name in names)
-                yield limit, max(0, used - _file_cache(folder))
-            except (OSError, ValueError):  # another version, or the limit is "max": no limit
-                continue
+        with suppress(OSError, ValueError):  # there is no such file, or the limit is "max"
+            limit, used = (
+                int((folder / name).read_text("ascii")) for name in ("memory.max", "memory.current")
+            )
+            yield limit, max(0, used - _file_cache(folder))
 
 
 def _file_cache(folder: Path) -> int:
-    try:
-        lines = (folder / "memory.stat").read_text("ascii").splitlines()
-    except OSError:
-        return 0
-    rows = dict(line.split(maxsplit=1) for line in lines if " " in line)
-    return max(int(rows.get(name, 0)) for name in _CACHES)
+    lines = (folder / "memory.stat").read_text("ascii").splitlines()
+    rows = dict(line.split(maxsplit=1) for line in lines)
+    return int(rows.get("inactive_file", 0))
 
 
 def _folders() -> Iterator[Path]:
@@ -152,11 +142,7 @@ def _folders() -> Iterator[Path]:
     except OSError:
         return
     for line in lines:
-        _, _, rest = line.partition(":")
-        kinds, _, path = rest.partition(":")
-        if kinds and "memory" not in kinds.split(","):
-            continue
-        top = GROUPS / "memory" if kinds else GROUPS
-        folder = top / path.lstrip("/")
-        yield folder
-        yield from (parent for parent in folder.parents if parent.is_relative_to(top))
+        if line.startswith("0::"):  # version 2 of control groups
+            folder = GROUPS / line[3:].lstrip("/")
+            yield folder
+            yield from (parent for parent in folder.parents if parent.is_relative_to(GROUPS))

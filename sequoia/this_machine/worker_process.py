@@ -4,9 +4,7 @@ per line."""
 from __future__ import annotations
 
 import json
-import math
 import os
-import signal
 import subprocess
 import sys
 import threading
@@ -16,8 +14,6 @@ from contextlib import suppress
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
-
-import psutil
 
 
 class WorkerEnded(Exception):
@@ -77,21 +73,6 @@ class WorkerProcess:
             pages = int(Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[0])
             most = pages * resource.getpagesize() + more
             resource.prlimit(pid, resource.RLIMIT_AS, (most, most))
-
-    def limit_time(self, more: float) -> None:
-        """End the process after `more` seconds of computing from now on. Other programs on the
-        machine do not shorten them. Does nothing on systems without such limits."""
-        with suppress(ImportError, AttributeError, OSError, ValueError, psutil.Error):
-            import resource
-
-            used = psutil.Process(self._process.pid).cpu_times()
-            most = math.ceil(used.user + used.system + more)
-            resource.prlimit(self._process.pid, resource.RLIMIT_CPU, (most, most + 1))
-
-    @property
-    def took_too_long(self) -> bool:
-        """Whether the process was ended by `limit_time`."""
-        return self._process.wait() == -getattr(signal, "SIGXCPU", 0)
 
     def end(self) -> None:
         """Kill the process."""

@@ -11,7 +11,7 @@ import torch
 
 from sequoia import shapes
 from sequoia.errors import OutOfMemory
-from sequoia.loading.large.load_large import StreamedModel
+from sequoia.loading.placement import StreamedModel
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.named_profiles import named_profile
 from sequoia.shapes import SHAPES, PairShape, build, shape_file

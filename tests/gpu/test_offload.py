@@ -16,7 +16,7 @@ import torch
 from fakes import tree_logits
 from transformers import LlamaConfig, LlamaForCausalLM
 
-from sequoia.loading.large.offload import Copier, LayerStream, copier_for
+from sequoia.loading.offload import Copier, LayerStream, copier_for
 from sequoia.models.layers import decoder_layers
 from sequoia.models.tree_forward import TreeModel
 

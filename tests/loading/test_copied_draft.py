@@ -83,7 +83,7 @@ def test_what_a_request_means() -> None:
     assert PairRequest(draft="int8").models == PairRequest().models[:1]
     assert PairRequest("qwen3-8b", draft="int4").models == PairRequest("qwen3-8b").models[:1]
     assert PairRequest(target="a/b", draft="int8").title == "a/b with a copy in int8"
-    assert [ref.name for ref in PairRequest(target="a/b", draft="int8").models] == ["a/b"]
+    assert PairRequest(target="a/b", draft="int8").models == ("a/b",)
     for draft in ("int3", "INT8", "int8 ", ["int8"]):
         with pytest.raises(BadPair, match="as the draft, int8 or int4 means a copy"):
             PairRequest(draft=draft)  # pyright: ignore[reportArgumentType]

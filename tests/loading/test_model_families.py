@@ -74,6 +74,13 @@ REFUSED = {
     "GPTNeoConfig": ({"attention_types": [[["global", "local"], 12]]}, "layers of local attention"),
     "BloomConfig": ({}, r"order of tokens \(ALiBi\)"),
     "FalconConfig": ({"alibi": True}, r"order of tokens \(ALiBi\)"),
+    "MambaConfig": ({}, "mamba.*linear_attention|recurrent"),
+    "T5Config": ({}, "t5.*encoder-decoder"),
+    "MusicgenConfig": ({}, "musicgen.*generates audio"),
+    "BertConfig": ({}, "bert.*is an encoder"),
+    "RobertaConfig": ({}, "roberta.*is an encoder"),
+    "OpenAIGPTConfig": ({}, r"\(openai-gpt\) has no KV cache"),
+    "ViTConfig": ({}, "vit.*no causal language model"),
 }
 
 

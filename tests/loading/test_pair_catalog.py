@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from datetime import date
 from types import SimpleNamespace
 
 import pytest
@@ -12,10 +11,10 @@ from transformers import (
     Qwen3Config,
 )
 
-from sequoia.loading.large import load_large
-from sequoia.loading.large.placement import HOST, offload
-from sequoia.loading.model_files import COMMIT, is_hub_id
+from sequoia.loading import placement
+from sequoia.loading.model_files import is_hub_id
 from sequoia.loading.pair_request import Model, Preset, presets
+from sequoia.loading.placement import HOST, offload
 from sequoia.this_machine.memory import ROOM
 
 QWEN3_32B, QWEN3_4B = (
@@ -43,9 +42,6 @@ def test_a_models_figures_fit_together(model: Model) -> None:
     assert is_hub_id(model.id)
     assert model.source
     assert model.licence
-    assert bool(model.revision) == bool(model.revision_date)
-    assert not model.revision or COMMIT.fullmatch(model.revision)
-    assert not model.revision or date(2026, 1, 1) <= date.fromisoformat(model.revision_date)
 
 
 @pytest.mark.parametrize(
@@ -66,6 +62,6 @@ def test_a_pair_fits_the_card_that_its_row_states(one: Preset) -> None:
     target, draft = (SimpleNamespace(config=config) for config in (QWEN3_32B, QWEN3_4B))
     dtype = torch.bfloat16
     plan = offload(
-        *load_large._parts(target, draft, 2 * one.draft.parameters, dtype, card), card, free, None
+        *placement._parts(target, draft, 2 * one.draft.parameters, dtype, card), card, free, None
     )
     assert plan.resident >= 1

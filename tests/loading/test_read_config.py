@@ -112,5 +112,5 @@ def test_the_weights_are_read_with_the_config_that_was_checked(
     source = check_source("m", folder)
     text = (folder / "config.json").read_text()
     (folder / "config.json").write_text(text.replace("1e-06", "0.5"))
-    assert read_weights(source, torch.float32).hf.config.rms_norm_eps == 1e-6
+    assert read_weights(source, torch.float32).config.rms_norm_eps == 1e-6
     assert source.config.name_or_path == str(folder)

@@ -20,7 +20,6 @@ from fake_gpus import LAYERS, fake_two_gpus
 from fakes import WIDTH, _draw, save
 from transformers import AutoModelForCausalLM, LlamaConfig
 
-from sequoia.errors import BadModel
 from sequoia.loading.load import load_pair
 from sequoia.models.compare_logits import own_logits
 from sequoia.models.tree_forward import TreeModel
@@ -117,23 +116,3 @@ def test_every_way_of_loading_gives_what_transformers_alone_gives(
         assert torch.equal(own_logits(model, TEXT), expected)
         decoded = model.open(len(TEXT)).extend(TEXT).double()
         assert (decoded - exact).abs().mean() <= 1.2 * (expected - exact).abs().mean()
-
-
-@pytest.mark.parametrize("how", WAYS)
-def test_every_way_of_loading_checks_the_frequencies(
-    how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Whichever way a model is loaded, rounded frequencies are refused."""
-    folder = written(tmp_path / "m")
-    usual = AutoModelForCausalLM.from_pretrained
-
-    def rounding(*given: Any, **options: Any) -> Any:
-        hf, info = usual(*given, **options)
-        return hf.bfloat16(), info
-
-    monkeypatch.setattr(AutoModelForCausalLM, "from_pretrained", rounding)
-    with pytest.raises(
-        BadModel,
-        match=r"m: the rotary frequencies model\.rotary_emb\.inv_freq have dtype bfloat16",
-    ):
-        loaded(how, folder, monkeypatch)

@@ -14,7 +14,7 @@ from safetensors.torch import save_file
 from transformers import GPTNeoConfig, LlamaConfig
 
 from sequoia.errors import BadModel
-from sequoia.loading.weight_headers import LONGEST, Stored, check_described, read_header
+from sequoia.loading.model_checks import LONGEST, check_described, count_numbers
 
 KINDS = {
     "F32": torch.float32,
@@ -36,12 +36,8 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "model.safetensors"
 
 
-def test_dtypes_and_shapes_are_read(file: Path) -> None:
-    found = read_header(file, "m")
-    assert {one.kind for one in found.values()} == KINDS.keys()
-    assert found["part.BF16"] == Stored("BF16", (2, 3))
-    assert found["part.BF16"].numbers == 6
-    assert found["one"].shape == ()
+def test_the_numbers_of_all_dtypes_are_counted(file: Path) -> None:
+    assert count_numbers(file, "m") == 6 * len(KINDS) + 1
 
 
 def test_a_damaged_header_is_read_or_refused_but_nothing_else(file: Path) -> None:
@@ -60,12 +56,12 @@ def test_a_damaged_header_is_read_or_refused_but_nothing_else(file: Path) -> Non
     for one in damaged:
         file.write_bytes(one)
         try:
-            found = read_header(file, "m")
+            found = count_numbers(file, "m")
         except BadModel:
             refused += 1
             continue
         assert len(one) == len(data)
-        assert sum(tensor.numbers for tensor in found.values()) <= len(data) - 8 - length
+        assert found <= len(data) - 8 - length
     assert len(damaged) - 380 < refused < len(damaged) - 20
 
 
@@ -73,15 +69,11 @@ def test_a_header_over_the_size_limit_is_refused(file: Path) -> None:
     header = json.dumps({"x": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}}).encode()
     header += b" " * (LONGEST + 1 - len(header))
     file.write_bytes(struct.pack("<Q", len(header)) + header + bytes(4))
-    with pytest.raises(BadModel, match="has a header of 16,000,001 bytes; the limit is 16,000,000"):
-        read_header(file, "m")
+    with pytest.raises(BadModel, match="a header of 16,000,001 bytes; the limit is 16,000,000"):
+        count_numbers(file, "m")
 
 
 # -- what a config describes
-
-
-def stored(numbers: int) -> dict[str, Stored]:
-    return {"x": Stored("F32", (numbers,))}
 
 
 def test_a_config_of_a_larger_model_than_its_files_is_refused() -> None:
@@ -89,8 +81,8 @@ def test_a_config_of_a_larger_model_than_its_files_is_refused() -> None:
     with pytest.raises(
         BadModel, match=r"m: its config describes [\d,]+ parameters, but its files contain 9"
     ):
-        check_described(config, stored(9), "m")
-    check_described(config, stored(80_000_000), "m")
+        check_described(config, 9, "m")
+    check_described(config, 80_000_000, "m")
 
 
 def test_buffers_just_over_the_limit_are_shown_with_enough_decimals() -> None:
@@ -104,4 +96,4 @@ def test_buffers_just_over_the_limit_are_shown_with_enough_decimals() -> None:
         vocab_size=40,
     )
     with pytest.raises(BadModel, match=r"buffers of 4\.21 GB .*; the limit is 4 GB$"):
-        check_described(config, stored(2_000_000), "m")
+        check_described(config, 2_000_000, "m")

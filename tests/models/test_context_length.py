@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 from fakes import pair_of, tiny_tokenizer
 from transformers import DogeConfig, Gemma3TextConfig, LlamaConfig, Phi3Config
 
@@ -29,12 +28,11 @@ from sequoia import (
 )
 from sequoia.bench.model_types import try_config
 from sequoia.bench.toy_models import random_model, toy_config
-from sequoia.bench.toy_variants import ORIGINAL, variants
+from sequoia.bench.toy_variants import variants
 from sequoia.errors import BadPrompt
 from sequoia.models.context_length import ContextLength, changes_at, context_length
-from sequoia.models.tree_forward import PREFILL_CHUNK, TreeModel
 
-LONGROPE = ("phi3", "phimoe", "llama", "qwen2", "mistral")
+LONGROPE = ("phi3", "llama")
 
 
 def longrope(original: int, pairs: int = 4) -> dict[str, Any]:
@@ -129,11 +127,6 @@ def test_longrope_decodes_as_transformers_does_up_to_its_last_position(
     assert found.accepted
 
 
-def test_doge_decodes_up_to_its_window(tmp_path: Path) -> None:
-    found = try_config("doge", {"keep_window_size": ORIGINAL}, tmp_path)
-    assert (found.status, found.words) == ("runs", "")
-
-
 # -- at the limit ----------------------------------------------------------
 
 
@@ -184,11 +177,10 @@ TIMES = HardwareProfile(
     "tree_choice",
     [
         lambda: Tree.kary(2, 4),
-        lambda: Tree.chain(9),
         lambda: Dynamic(RATES, TIMES, 0.0, 24, 6),
         lambda: Replanned(RATES, TIMES, 24, 6, every=2),
     ],
-    ids=["k-ary", "chain", "dynamic", "replanned"],
+    ids=["k-ary", "dynamic", "replanned"],
 )
 def test_no_node_of_a_tree_is_beyond_the_limit(
     tree_choice: Callable[[], Any], short: Pair, monkeypatch: pytest.MonkeyPatch
@@ -208,39 +200,3 @@ def test_no_node_of_a_tree_is_beyond_the_limit(
     steps = list(run(Decoder(short, "0" * 6, params, tree_choice())))
     assert sum(len(step.emitted) for step in steps) == 26
     assert max(highest) == short.limit - 2  # the last emitted token is never an input
-
-
-# -- prompts in chunks -----------------------------------------------------------
-
-
-def long_model(kind: str, variant: str, context: int, original: int) -> TreeModel:
-    """A random model of the type `kind`. original: its original context, if its RoPE has one."""
-    changes = dict(variants(kind)[variant]) | {"max_position_embeddings": context}
-    if rope := changes.get("rope_parameters"):
-        keys = ("original_max_position_embeddings",)
-        changes["rope_parameters"] = rope | {key: original for key in keys if key in rope}
-        changes |= {key: original for key in keys if key in changes}
-    if "n_positions" in toy_config(kind).to_dict():
-        changes["n_positions"] = changes.pop("max_position_embeddings")
-    return TreeModel(random_model(toy_config(kind, changes)).double(), kind)
-
-
-@pytest.mark.parametrize(
-    ("kind", "variant"),
-    [
-        ("llama", "rope yarn"),
-        ("phi3", "rope longrope"),
-        ("gpt2", "base"),
-    ],
-)
-def test_a_prompt_in_chunks_gives_the_logits_of_one_pass(kind: str, variant: str) -> None:
-    """The texts have tokens on both sides of the border between two chunks. The longer text
-    also goes beyond the original context, if the model allows that."""
-    model = long_model(kind, variant, 2 * PREFILL_CHUNK, PREFILL_CHUNK + 50)
-    text = [7 * i % 250 for i in range(min(model.limit, PREFILL_CHUNK + 60))]
-    assert len(text) > PREFILL_CHUNK
-    with torch.inference_mode():
-        expected = model.hf(torch.tensor([text])).logits[0]
-    for end in (PREFILL_CHUNK + 1, len(text)):
-        context = model.open(len(text))
-        assert float((context.extend(text[:end]) - expected[end - 1]).abs().max()) < 1e-8

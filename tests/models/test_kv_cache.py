@@ -6,12 +6,10 @@ from typing import Any
 
 import pytest
 import torch
-from fakes import pair_of, tiny_model, tiny_tokenizer
+from fakes import tiny_model
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
-from sequoia.decoding.engine import Decoder, run
 from sequoia.errors import BadPrompt
 from sequoia.models import cache_and_mask as kv_cache_module
 from sequoia.models.cache_and_mask import KVCache, TreeLayout
@@ -26,29 +24,6 @@ def test_text_that_does_not_fit_is_refused_and_nothing_changes() -> None:
     assert (context.length, context.kv_cache.written) == (3, 0)
     context.extend([4])
     assert context.length == 4
-
-
-def test_a_vocabulary_padded_on_one_side_is_cut_to_the_common_part() -> None:
-    """No token that pads the larger vocabulary is drafted or emitted."""
-    target = tiny_model(vocab=320)
-    draft = tiny_model(vocab=288)
-    with torch.no_grad():
-        target.lm_head.weight[288:] *= 20  # without the cut, a padding token would win
-    pair = pair_of(target, draft, tiny_tokenizer(288))
-    assert pair.target.vocab == pair.draft.vocab == 288
-    steps = list(
-        run(
-            Decoder(
-                pair,
-                "abc",
-                SamplingParams(max_new_tokens=32, ignore_eos=True),
-                Tree.from_branching([4, 2]),
-            )
-        )
-    )
-    assert max(max(*step.tokens, *step.emitted) for step in steps) < 288
-    with torch.inference_mode():
-        assert int(pair.target.hf(torch.tensor([pair.encode("abc")])).logits[0, -1].argmax()) >= 288
 
 
 # -- keys and values of all layers together -------------------------------------------------------

@@ -122,10 +122,7 @@ def test_acceptance_is_counted_over_all_steps() -> None:
 
 def test_no_second_model_is_loaded_and_a_tree_is_planned() -> None:
     asked = PairRequest(target="a/b", draft="ngram")
-    assert ([ref.name for ref in asked.models], asked.title) == (
-        ["a/b"],
-        "a/b with an n-gram lookup",
-    )
+    assert (asked.models, asked.title) == (("a/b",), "a/b with an n-gram lookup")
     pair = load_pair(draft="ngram", device="cpu", online=False)
     assert isinstance(pair.draft, NGram)
     assert (pair.name, pair.known) == ("target + n-gram lookup", ())

@@ -9,8 +9,8 @@ import pytest
 import torch
 from toy_pairs import toy_pair
 
-from sequoia.loading.large.offload import LayerStream
 from sequoia.loading.model_families import known_types
+from sequoia.loading.offload import LayerStream
 from sequoia.models.compare_logits import own_logits, wider
 from sequoia.models.tree_forward import TreeModel
 

@@ -39,24 +39,13 @@ def test_the_limit_of_the_group_counts(groups: Path, path: str) -> None:
 
 def test_the_limit_of_an_enclosing_group_counts(groups: Path) -> None:
     memory.OWN_GROUP.write_text("0::/a/b\n")
-    files(groups / "a" / "b", memory__max="max", memory__current=1, memory__stat="")
-    files(groups / "a", memory__max=1000, memory__current=900, memory__stat="")
+    files(groups / "a" / "b", memory__max="max", memory__current=1, memory__stat="anon 5")
+    files(groups / "a", memory__max=1000, memory__current=900, memory__stat="anon 5")
     assert (most_in_container(5000), free_in_container(4000)) == (1000, 100)
-
-
-def test_version_1_of_control_groups_has_other_file_names(groups: Path) -> None:
-    memory.OWN_GROUP.write_text("5:devices:/\n4:memory:/one\n0::/\n")
-    files(
-        groups / "memory" / "one",
-        memory__limit_in_bytes=1000,
-        memory__usage_in_bytes=1200,
-        memory__stat="total_inactive_file 100",
-    )
-    assert (most_in_container(5000), free_in_container(4000)) == (1000, 0)
 
 
 def test_without_a_limit_the_machine_counts(groups: Path) -> None:
     assert (most_in_container(5000), free_in_container(4000)) == (5000, 4000)
     memory.OWN_GROUP.write_text("0::/\n")
-    files(groups, memory__max="max", memory__current=10, memory__stat="")
+    files(groups, memory__max="max", memory__current=10, memory__stat="anon 5")
     assert (most_in_container(5000), free_in_container(4000)) == (5000, 4000)

@@ -16,10 +16,8 @@ from typing import Any
 import pytest
 from visits import filled, request, sent, wait
 
-import app
 from sequoia.errors import BadTrace
 from sequoia.loading import download as hub_download
-from sequoia.loading import pair_request
 from sequoia.planning import named_profiles
 from ui.decode import clocks
 from ui.decode.recordings import opened
@@ -79,23 +77,6 @@ def test_damaged_prompts_are_skipped(
     good = {"name": "a", "text": "b"}
     file.write_text(json.dumps({"prompts": [{"name": 1, "text": "x"}, {}, good, 5]}))
     assert prompts.presets() == (prompts.Preset("a", "b"),)
-
-
-@pytest.mark.parametrize("damage", DAMAGES)
-def test_damaged_pairs_are_skipped(
-    damage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file = tmp_path / "pairs.json"
-    data = json.loads(pair_request.FILE.read_text())
-    file.write_text(damage)
-    monkeypatch.setattr(pair_request, "FILE", file)
-    presets = pair_request.presets.__wrapped__  # not cached, so other tests do not see the damage
-    assert presets() == ()
-    assert app.requested(app.parser().parse_args([])).has_bundled_target
-    data["pairs"][0]["target"] = "nobody/nothing"
-    del data["models"][data["pairs"][1]["draft"]]
-    file.write_text(json.dumps(data))
-    assert [one.name for one in presets()] == [one["name"] for one in data["pairs"][2:]]
 
 
 @pytest.mark.parametrize(

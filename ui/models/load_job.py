@@ -19,8 +19,7 @@ from sequoia.loading.download import Progress
 from sequoia.loading.find_pair import LoadNews
 from sequoia.loading.load import fetch, load
 from sequoia.loading.model_checks import PassedCheck, checked_device, checked_dtype
-from sequoia.loading.model_name import checked_name
-from sequoia.loading.pair_request import BUNDLED_NAME, DERIVED, PairRequest, preset
+from sequoia.loading.pair_request import BUNDLED_NAME, DERIVED, PairRequest, checked_name, preset
 from sequoia.validate_input import shown
 from ui.serving.job import Job
 from ui.serving.limits import Limits

@@ -11,7 +11,7 @@ import torch
 
 from sequoia import Pair
 from sequoia.errors import BadModel
-from sequoia.loading.download import ROOM_LEFT, disk_free, is_here, size
+from sequoia.loading.download import ROOM_LEFT, disk_free, is_here
 from sequoia.loading.model_checks import checked_device, checked_dtype
 from sequoia.loading.model_files import hub_folder
 from sequoia.loading.pair_request import BUNDLED_NAME, Model, PairRequest, Preset, find, presets
@@ -19,7 +19,7 @@ from sequoia.measuring.copied_draft import draft_note
 from sequoia.models.describe import describe
 from sequoia.this_machine.dtypes import narrowest_dtype
 from sequoia.this_machine.gpu_health import unusable_gpu
-from sequoia.this_machine.memory import ROOM, free_bytes, total_bytes
+from sequoia.this_machine.memory import ROOM, free_bytes, size, total_bytes
 from sequoia.validate_input import json_text
 from ui.models.load_job import Report
 from ui.models.model_types import types_message

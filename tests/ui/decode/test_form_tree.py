@@ -12,8 +12,8 @@ import pytest
 
 from sequoia import Acceptance, Pair, SamplingParams, Tree
 from sequoia.measuring import defaults
-from sequoia.models.chat.chat_format import ChatFormat
-from sequoia.models.chat.chat_template import ChatTemplate
+from sequoia.models.chat_format import ChatFormat
+from sequoia.models.chat_template import ChatTemplate
 from ui.decode.form_tree import FormTrees
 from ui.decode.request import tree_request_of
 from ui.race.request import lane_tree

@@ -30,11 +30,19 @@ from sequoia.algorithm.tree import Tree
 from sequoia.decoding.engine import Decoder, plain
 from sequoia.errors import BadModel, OutOfMemory
 from sequoia.loading import load as hub
-from sequoia.loading.large import load_large
-from sequoia.loading.large.load_large import StreamedModel, placed, plan_large
-from sequoia.loading.large.placement import HOST, SHARE, OffloadPlacement, SpreadPlacement, parts_of
+from sequoia.loading import placement
 from sequoia.loading.load import load_pair
 from sequoia.loading.model_checks import Source, check_source, local_bytes
+from sequoia.loading.placement import (
+    HOST,
+    SHARE,
+    OffloadPlacement,
+    SpreadPlacement,
+    StreamedModel,
+    parts_of,
+    placed,
+    plan_large,
+)
 from sequoia.measuring.defaults import speculate
 from sequoia.models.cache_and_mask import TreeLayout
 from sequoia.models.pair import Pair
@@ -200,7 +208,7 @@ def two_cards(monkeypatch: pytest.MonkeyPatch) -> dict[torch.device, int]:
     """Free bytes by device, which a test may change: the planner sees two GPUs, both full."""
     free = {CARDS[0]: 0, CARDS[1]: 0, HOST: 10**12}
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
-    monkeypatch.setattr(load_large, "free_bytes", free.__getitem__)
+    monkeypatch.setattr(placement, "free_bytes", free.__getitem__)
     return free
 
 
@@ -248,15 +256,6 @@ def test_an_offloaded_target_decodes_the_same_cpu(resident: int, folders: dict[s
     found = texts(parted)
     assert found == texts(whole)
     assert found[0] == found[1]
-
-
-def test_a_run_that_is_stopped_leaves_an_offloaded_target_usable_cpu(llama: dict[str, str]) -> None:
-    pair = load(llama, offload=0)
-    expected = texts(pair)
-    steps = speculate(pair, PROMPTS[0], GREEDY, TREE)
-    next(steps)
-    steps.close()
-    assert texts(pair) == expected
 
 
 def test_an_offloaded_pair_is_freed_completely_cpu(llama: dict[str, str]) -> None:

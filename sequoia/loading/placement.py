@@ -10,14 +10,20 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from accelerate import cpu_offload
 from torch import nn
 from transformers import AutoModelForCausalLM
 
 from sequoia.errors import BadModel, OutOfMemory
-from sequoia.loading.large.offload import streamed_layers
+from sequoia.loading.model_checks import Source
+from sequoia.loading.offload import LayerStream, streamed_layers
+from sequoia.models.choose_forward import use_fast_forward
 from sequoia.models.layers import decoder_layers
-from sequoia.this_machine.memory import DeviceBytes, size
-from sequoia.validate_input import whole
+from sequoia.models.memory_needs import USUAL_RUN_NODES, usual_distribution_bytes, usual_run_bytes
+from sequoia.models.tree_forward import TreeModel
+from sequoia.this_machine.dtypes import usual_dtype
+from sequoia.this_machine.memory import ROOM, DeviceBytes, free_bytes, size
+from sequoia.validate_input import shown, whole
 
 
 @dataclass(frozen=True)
@@ -223,27 +229,24 @@ def offload(
     )
     kept = whole(most if resident is None else resident, "resident layers", 0, layers, BadModel)
     plan = plans[kept]
-    streamed = layers - kept
-    buffers = ("", "a buffer for the streamed layer, ", "two buffers for the streamed layers, ")
-    others = f"{buffers[min(streamed, 2)]}the target's other parts, the draft and a run"
+    what = (
+        f"{_count(kept, 'resident layer')}, buffers for {layers - kept} streamed, the target's "
+        "other parts, the draft and a run need"
+    )
     if device == HOST:
         # Device and host share one memory, so the needs of both are added. A conversion needs no
         # more, because the weights do not stay in memory in their stored dtype.
-        what = f"{_count(kept, 'resident layer')}, {streamed} streamed, {others} together need"
         _refuse(plan.device_bytes + plan.host_bytes, free, HOST, what)
-    else:
-        # After a conversion, all weights are in host memory. A layer that is being copied to pinned
-        # memory is there twice.
-        in_host = max(plan.host_bytes, parts.total + parts.largest if converted else 0)
-        fit = f"; there is room for at most {_count(most, 'resident layer')}" if most else ""
-        what = f"{_count(kept, 'resident layer')}, {others} together need"
-        _refuse(plan.device_bytes, free, device, what, fit)
-        what = (
-            "the target's weights, converted in host memory, need"
-            if converted
-            else f"streaming {_count(streamed, 'layer')} from pinned host memory needs"
-        )
-        _refuse(in_host, free, HOST, what)
+        return plan
+    fit = f"; there is room for at most {_count(most, 'resident layer')}" if most else ""
+    _refuse(plan.device_bytes, free, device, what, fit)
+    if converted:
+        # All weights are in host memory at first. A layer that is being copied to pinned memory is
+        # there twice.
+        needed = max(plan.host_bytes, parts.total + parts.largest)
+        _refuse(needed, free, HOST, "the target's weights, converted in host memory, need")
+    streamed = f"streaming {_count(layers - kept, 'layer')} from pinned host memory needs"
+    _refuse(plan.host_bytes, free, HOST, streamed)
     return plan
 
 
@@ -275,3 +278,100 @@ def _refuse(
             f"{what} about {size(needed)} on {device}; {size(free[device])} is free, of which "
             f"{SHARE:.0%} can be used{advice}"
         )
+
+
+# -- a target, placed ------------------------------------------------------------------------------
+
+
+class StreamedModel(TreeModel):
+    """A target with layers that `stream` copies from host memory. If all layers are resident on the
+    device, nothing is streamed."""
+
+    def __init__(
+        self, hf: Any, name: str, plan: OffloadPlacement, text: Sequence[int] = ()
+    ) -> None:
+        self.stream = LayerStream(hf, plan.resident, plan.output)
+        super().__init__(hf, name, plan.output, placement=plan.words)
+        use_fast_forward(self, text)
+
+
+def plan_large(
+    target: Source,
+    draft: Source,
+    sizes: Sequence[int],
+    device: str,
+    where: torch.device,
+    dtype: torch.dtype | None,
+    offloaded: Any,
+) -> SpreadPlacement | OffloadPlacement | None:
+    """The placement of the target, or None if both models go to `where` entirely.
+
+    sizes: bytes of memory to load target and draft (see `loaded_bytes` in load.py). device: the
+    requested one. "spread" spreads the target. "auto" does so only if the GPU `where` is too small
+    and there are others. dtype: None for the usual one on `where`. offloaded: False; True to keep
+    as many layers resident on the device as fit; or the number of resident layers. Raises BadModel
+    or OutOfMemory.
+    """
+    dtype = dtype or usual_dtype(where, target.stored_dtype)
+    gpus = torch.cuda.device_count()
+    _refuse_nonsense(device, offloaded, gpus)
+    if offloaded is not False:
+        free = {one: free_bytes(one) for one in (HOST, where)}
+        resident = None if offloaded is True else offloaded
+        parts = _parts(target, draft, sizes[1], dtype, where)
+        return offload(*parts, where, free, resident, converted=dtype != target.stored_dtype)
+    # with "auto", `where` is the CPU if the GPUs cannot be used
+    can_spread = device == "auto" and where.type == "cuda" and gpus > 1
+    if device == "spread" or (can_spread and sum(sizes) * ROOM > free_bytes(where)):
+        free = {one: free_bytes(one) for one in (torch.device("cuda", i) for i in range(gpus))}
+        return spread(*_parts(target, draft, sizes[1], dtype, where), free, device == "spread")
+    return None
+
+
+def _refuse_nonsense(device: str, offloaded: Any, gpus: int) -> None:
+    if not isinstance(offloaded, int):
+        raise BadModel(
+            f"offload must be True, False or a number of resident layers, not {shown(offloaded)}"
+        )
+    if device == "spread" and gpus < 2:
+        raise BadModel(f"device 'spread' needs at least 2 CUDA devices; this machine has {gpus}")
+
+
+def placed(
+    hf: Any, title: str, plan: SpreadPlacement | OffloadPlacement, text: Sequence[int] = ()
+) -> TreeModel:
+    """The target `hf` as a model that runs according to `plan`. `hf` must be on the devices of a
+    SpreadPlacement, or on the CPU for an OffloadPlacement. text: token ids of an ordinary text, for
+    the check of a faster forward."""
+    if isinstance(plan, OffloadPlacement):
+        return StreamedModel(hf, title, plan, text)
+    model = TreeModel(hf, title, plan.output, plan.layer_devices, plan.words)
+    return use_fast_forward(model, text)
+
+
+def offloaded_by_accelerate(model: StreamedModel) -> TreeModel:
+    """The target of `model`, offloaded with `accelerate`'s cpu_offload for comparison. `accelerate`
+    copies every layer just before use instead of in advance. `model` cannot be used afterwards,
+    because it shares its weights with the result."""
+    model.stream.remove()
+    other = TreeModel(
+        cpu_offload(model.hf, model.device),
+        model.name,
+        model.device,
+        placement="offloaded by accelerate",
+    )
+    other.vocab = model.vocab
+    return other
+
+
+def _parts(
+    target: Source, draft: Source, draft_bytes: int, dtype: torch.dtype, where: torch.device
+) -> tuple[ModelParts, ExtraBytes]:
+    """The target's parts, and the bytes that the draft and a run need in addition."""
+    text = target.config.get_text_config()
+    per_layer, rest = usual_run_bytes(text, dtype.itemsize)
+    rest += usual_distribution_bytes(where, USUAL_RUN_NODES, text.vocab_size)
+    config = draft.config.get_text_config()
+    draft_cache, draft_rest = usual_run_bytes(config, dtype.itemsize)
+    together = rest + draft_bytes + draft_cache * config.num_hidden_layers + draft_rest
+    return parts_of(target.config, dtype), ExtraBytes(per_layer, together)

@@ -8,7 +8,7 @@ import torch
 from fakes import KINDS, tiny_model
 
 from sequoia.errors import OutOfMemory
-from sequoia.loading.large.placement import (
+from sequoia.loading.placement import (
     HOST,
     SHARE,
     ExtraBytes,
@@ -137,7 +137,7 @@ def test_if_too_many_layers_must_stay_the_error_says_how_many_fit() -> None:
 
 def test_a_gpu_too_small_for_what_must_be_on_it_is_refused() -> None:
     with pytest.raises(
-        OutOfMemory, match=r"0 resident layers, two buffers .* on cuda:0; .* is free, .* used$"
+        OutOfMemory, match=r"0 resident layers, buffers for 10 .* on cuda:0; .* is free, .* used$"
     ):
         offload(PARTS, BESIDE, CARDS[0], {**free(ALL - 801), HOST: 10**12}, None)
 

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from contextlib import suppress
-from copy import copy
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +13,6 @@ from sequoia.this_machine.worker_process import WorkerEnded, WorkerProcess
 MOST_CHARS = 40_000  # of a rendered message
 _START_SECONDS = 60.0
 _RENDER_SECONDS = 4.0
-_KEPT = 32  # rendered messages that are cached
 _MORE_BYTES = 512 * 1024 * 1024  # bytes by which the process may grow once it is ready
 _SCRIPT = Path(__file__).with_name("template_worker.py")
 _ENVIRONMENT = {"HF_HUB_OFFLINE": "1", "USE_TORCH": "0"}
@@ -28,35 +24,19 @@ class ChatTemplate:
     messages, the assistant's and the user's in turn.
 
     variables: the special tokens that the template may use, by name. Rendering happens in a
-    separate process (template_worker.py), which is started when it is needed. The latest results
-    are cached. Safe to call from any thread.
+    separate process (template_worker.py), which is started when it is needed. Safe to call from any
+    thread.
     """
 
     def __init__(self, template: str, variables: Mapping[str, Any]) -> None:
-        self._fixed = {
-            "template": template,
-            "variables": dict(variables),
-            "in_parts": False,
-            "most": MOST_CHARS,
-        }
+        self._fixed = {"template": template, "variables": dict(variables), "most": MOST_CHARS}
         self._lock = threading.Lock()
-        self._kept = lru_cache(_KEPT)(self._rendered)
         self._worker: WorkerProcess | None = None
 
-    def in_parts(self) -> ChatTemplate:
-        """The same template, given each message as a list of parts instead of a string."""
-        other = copy(self)
-        other._fixed = {**self._fixed, "in_parts": True}
-        other._kept = lru_cache(_KEPT)(other._rendered)
-        return other
-
     def __call__(self, *messages: str) -> str:
-        with self._lock:
-            return self._kept(messages)
-
-    def _rendered(self, messages: tuple[str, ...]) -> str:
         try:
-            answer = self._answer(messages)
+            with self._lock:
+                answer = self._answer(messages)
         except WorkerEnded as problem:
             answer = {"error": str(problem)}
         if answer is None:
@@ -71,18 +51,11 @@ class ChatTemplate:
         return answer["text"]
 
     def _answer(self, messages: tuple[str, ...]) -> dict[str, Any] | None:
-        """The answer to `messages` from the running process, or from a new process if there is none
-        or if it has ended. None if the answer takes too long. Raises BadPrompt if a new process
-        does not start in time, and WorkerEnded if a new process ends."""
-        if self._worker:
-            with suppress(WorkerEnded):
-                return self._asked(self._worker, messages)
-        return self._asked(_started(), messages)
-
-    def _asked(self, worker: WorkerProcess, messages: tuple[str, ...]) -> dict[str, Any] | None:
-        """The answer of `worker`, which then waits for the next chat. None if the answer takes
-        too long; `worker` is then killed. Raises WorkerEnded if `worker` ends."""
-        self._worker = None
+        """The answer of the process, which then waits for the next chat. None if it takes too long;
+        the process is then killed. Raises BadPrompt if the process does not start in time, and
+        WorkerEnded if it ends."""
+        worker = self._worker or _started()
+        self._worker = None  # stays so if there is no answer
         worker.send({**self._fixed, "contents": messages})
         answer = worker.receive(_RENDER_SECONDS)
         if answer is None:

@@ -6,7 +6,6 @@ beginning-of-text token."""
 
 from __future__ import annotations
 
-import re
 import secrets
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
@@ -15,7 +14,7 @@ from itertools import takewhile
 from typing import Any
 
 from sequoia.errors import BadPrompt
-from sequoia.models.chat.chat_template import ChatTemplate, chat_template
+from sequoia.models.chat_template import ChatTemplate, chat_template
 from sequoia.validate_input import and_list
 
 
@@ -61,9 +60,6 @@ def special_ids(tokenizer: Any) -> frozenset[int]:
     return frozenset(token for token, one in added.items() if one.special)
 
 
-_PART = re.compile(r"""["']type["']: *["']text["']""")  # a part of a message, written as code
-
-
 @dataclass(frozen=True)
 class ChatFormat:
     """A chat template that works. first: the id of a chat's first token. doubled, stops: ids that
@@ -99,30 +95,25 @@ def tried_format(tokenizer: Any, stop: frozenset[int]) -> ChatFormat | str:
 
 
 def _working_template(tokenizer: Any) -> ChatTemplate | str:
-    """The chat template, given messages as strings or else in parts, or why neither works."""
+    """The chat template, or why there is none that works."""
     template = chat_template(tokenizer)
     if template is None:
         named = tokenizer.chat_template
         others = f" called default, only {and_list([*named])}" if isinstance(named, dict) else ""
         return f"the tokenizer has none{others}"
     problem = _problem(template)
-    in_parts = template.in_parts()
-    if problem and _problem(in_parts):
-        return f"is not used, because {problem}"
-    return in_parts if problem else template
+    return f"is not used, because {problem}" if problem else template
 
 
 def _problem(template: ChatTemplate) -> str:
     """Why `template` cannot be used; "" if two messages are found in what it makes of them. Some
-    templates drop a message that has not the form they expect, or write it as code."""
+    templates drop a message that has not the form they expect."""
     words = (_word(), _word())
     try:
-        texts = [template(word) for word in words]
+        kept = all(word in template(word) for word in words)
     except BadPrompt as problem:
         return str(problem)
-    kept = all(word in text for word, text in zip(words, texts, strict=True))
-    is_code = any(map(_PART.search, texts))
-    return "" if kept and not is_code else "what it renders does not contain the message"
+    return "" if kept else "what it renders does not contain the message"
 
 
 def _answer_end(template: ChatTemplate, tokenizer: Any, cue: list[int]) -> frozenset[int]:

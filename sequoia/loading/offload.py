@@ -11,12 +11,11 @@ other parts of the model stay on the device.
 
 from __future__ import annotations
 
-import threading
 import weakref
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 from torch import nn
@@ -30,53 +29,33 @@ _PORTABLE = 1  # cudaHostRegisterPortable: the memory is pinned for all devices
 PAGE = 4096  # bytes; memory is pinned in whole pages
 
 
-class Copier(Protocol):
-    """Copies from host memory to buffers on a device. The copier allocates the host memory and the
-    buffers. Counts are in bytes."""
+class Copier:
+    """Copies from host memory to buffers on a device. This one copies within host memory,
+    synchronously, for a model that runs on a CPU. Counts are in bytes."""
 
     def host(self, count: int) -> torch.Tensor:
         """Host memory to copy from, a uint8 tensor (count,). count: a multiple of PAGE. Raises
         OutOfMemory if the memory cannot be pinned."""
-        ...
+        return torch.empty(count, dtype=torch.uint8)
 
     def buffer(self, count: int) -> torch.Tensor:
         """Memory on the computing device to copy to, a uint8 tensor (count,)."""
-        ...
+        return torch.empty(count, dtype=torch.uint8)
 
     def begin(self, host: torch.Tensor, buffer: torch.Tensor) -> Any:
         """Start copying `host` to the start of `buffer`. The copy waits for all work queued so far
         on the device's current stream. Returns a ticket for `wait`."""
-        ...
+        buffer[: len(host)].copy_(host)
 
     def wait(self, ticket: Any) -> None:
         """Make all later work on the device's current stream wait for the copy that belongs to
         `ticket`."""
-        ...
 
     def finish(self) -> None:
         """Block until no copy is in progress."""
-        ...
 
 
-class HostCopier:
-    """Copies within host memory, synchronously: for a model that runs on a CPU, and for tests."""
-
-    def host(self, count: int) -> torch.Tensor:
-        return torch.empty(count, dtype=torch.uint8)
-
-    buffer = host
-
-    def begin(self, host: torch.Tensor, buffer: torch.Tensor) -> None:
-        buffer[: len(host)].copy_(host)
-
-    def wait(self, ticket: None) -> None:
-        pass
-
-    def finish(self) -> None:
-        pass
-
-
-class CudaCopier:
+class CudaCopier(Copier):
     """Copies from pinned host memory to one CUDA device, on a separate stream."""
 
     def __init__(self, device: torch.device) -> None:
@@ -118,7 +97,7 @@ class CudaCopier:
 
 def copier_for(device: torch.device) -> Copier:
     """A copier whose buffers are on `device`."""
-    return CudaCopier(device) if device.type == "cuda" else HostCopier()
+    return CudaCopier(device) if device.type == "cuda" else Copier()
 
 
 def _pin(pages: torch.Tensor, stream: torch.cuda.Stream) -> None:
@@ -161,8 +140,8 @@ class LayerStream:
     """Lets `hf`, a model loaded on the CPU, run on `device`: `resident` of its decoder layers stay
     there, and the others are streamed.
 
-    Only one pass may run at a time; `alone` makes other threads wait. A pass that fails halfway
-    does not affect the next one. Between passes the model can be saved, or restored with `remove`.
+    Only one pass may run at a time. A pass that fails halfway does not affect the next one. Between
+    passes the model can be saved, or restored with `remove`.
     """
 
     def __init__(
@@ -180,22 +159,12 @@ class LayerStream:
         self._hooks = [
             handle for i, module in enumerate(streamed) for handle in self._hook(i, modules[module])
         ]
-        self._lock = threading.Lock()
 
     def _hook(self, i: int, module: nn.Module) -> tuple[Any, Any]:
         return (
             module.register_forward_pre_hook(partial(self._before, i)),
             module.register_forward_hook(partial(self._after, i)),
         )
-
-    def alone(self, forward: Any) -> Any:
-        """`forward` behind a lock, so that one call runs at a time."""
-
-        def locked(*given: Any) -> torch.Tensor:
-            with self._lock:
-                return forward(*given)
-
-        return locked
 
     def remove(self) -> None:
         """Restore the model: without hooks, entirely on the CPU, in memory that is not pinned."""

@@ -13,11 +13,10 @@ from fakes import pair_of, tiny_model, tiny_tokenizer
 from sequoia import Acceptance, Pair, SamplingParams, Tree, plain, speculate
 from sequoia.errors import BadPrompt
 from sequoia.measuring.hardware import measure_profile
-from sequoia.models.chat import chat_template as chat
-from sequoia.models.chat import template_worker
-from sequoia.models.chat.chat_template import ChatTemplate, chat_template
+from sequoia.models import chat_template as chat
+from sequoia.models import template_worker
+from sequoia.models.chat_template import ChatTemplate, chat_template
 from sequoia.models.pair import PairCache
-from sequoia.planning.named_profiles import named_profile, profile_names
 
 CHATML = (
     "{%- for message in messages %}{{ '<|begin|>' + message['role'] + '\\n' + message['content'] "
@@ -113,17 +112,6 @@ def test_chats_share_the_machine_profile_but_not_the_acceptance(pair: Pair) -> N
     assert chats.as_chat() is chats
 
 
-def test_a_profile_measured_with_chats_is_kept(pair: Pair) -> None:
-    """A later profile of the pair itself replaces it."""
-    before, own, after = map(named_profile, profile_names()[:3])
-    pair.measured.profile = before
-    chats = pair.as_chat()
-    chats.measured.profile = own
-    assert pair.as_chat().measured.profile == own
-    pair.measured.profile = after
-    assert pair.as_chat().measured.profile == after
-
-
 # -- templates, processes and prompts that fail ----------------------------------------------------
 
 
@@ -180,14 +168,6 @@ def test_after_a_template_was_stopped_the_next_prompt_is_rendered(
     with pytest.raises(BadPrompt, match="took more than 1 s"):
         template("loop")
     assert template("go on") == "go on"
-
-
-def test_after_the_process_ended_a_new_process_renders_the_next_prompt() -> None:
-    template = ChatTemplate("{{ messages[0].content }}", {})
-    assert template("one") == "one"
-    assert template._worker
-    template._worker.end()
-    assert template("two") == "two"
 
 
 def test_prompts_are_checked_before_they_are_rendered(pair: Pair) -> None:

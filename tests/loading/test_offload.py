@@ -19,11 +19,11 @@ import torch
 from fakes import KINDS, tiny_model, tree_logits
 
 from sequoia.errors import OutOfMemory
-from sequoia.loading.large import offload as copier_module
-from sequoia.loading.large.offload import (
+from sequoia.loading import offload as copier_module
+from sequoia.loading.offload import (
     PAGE,
+    Copier,
     CudaCopier,
-    HostCopier,
     LayerStream,
     copier_for,
     streamed_layers,
@@ -35,7 +35,7 @@ from sequoia.models.tree_forward import TreeModel
 CPU = torch.device("cpu")
 
 
-class Late(HostCopier):
+class Late(Copier):
     """Copies at the last moment: a buffer holds NaN from the start of a copy until the copy is
     waited for."""
 
@@ -202,24 +202,6 @@ def test_a_copy_that_cannot_start_does_no_harm_cpu(
     with pytest.raises(Broken):
         tree_logits(model)
     assert torch.equal(tree_logits(model), expected)
-
-
-def test_a_second_thread_waits_for_the_first_cpu() -> None:
-    """`alone` holds a lock during a whole pass, and releases the lock even if the pass fails."""
-    _, stream, _ = streamed(tiny_model())
-    seen: list[bool] = []
-
-    def forward(fails: bool) -> None:
-        seen.append(stream._lock.locked())
-        if fails:
-            raise Broken
-
-    alone = stream.alone(forward)
-    with pytest.raises(Broken):
-        alone(True)
-    alone(False)
-    assert seen == [True, True]
-    assert not stream._lock.locked()
 
 
 def test_removing_the_stream_restores_the_model_cpu() -> None:

@@ -18,21 +18,15 @@ from typing import Any
 from transformers.utils.chat_template_utils import render_jinja_template
 
 
-def rendered(
-    template: str, contents: list[str], in_parts: bool, variables: dict[str, Any], most: int
-) -> str:
+def rendered(template: str, contents: list[str], variables: dict[str, Any], most: int) -> str:
     """The text of a chat whose messages have these `contents`. The first message is the user's, the
     next one the assistant's, and so on. If the last one is the user's, the text ends where the
-    answer begins. in_parts: give the template each content as a list with one part, as templates
-    of models that also read images may require.
+    answer begins.
 
     Raises ValueError if the text has more than `most` characters; a template can raise any other
     exception."""
     chat = [
-        {
-            "role": ("user", "assistant")[i % 2],
-            "content": [{"type": "text", "text": content}] if in_parts else content,
-        }
+        {"role": ("user", "assistant")[i % 2], "content": content}
         for i, content in enumerate(contents)
     ]
     text = render_jinja_template(

@@ -1,1 +1,0 @@
-"""Targets too large for one device: spread over several, or streamed layer by layer."""

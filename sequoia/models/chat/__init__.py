@@ -1,1 +1,0 @@
-"""Renders prompts with a model's chat template, in a separate process."""
