@@ -10,7 +10,7 @@ shape. All figures and their sources are in assets/paper.json.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import Any
 
@@ -22,6 +22,7 @@ from sequoia.algorithm.verifiers.specinfer import SPECINFER
 from sequoia.assets_folder import ASSETS
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.named_profiles import named_profile, roofline_figures
+from sequoia.planning.roofline import MICRO, RooflineDevice, RooflineModel, fixed_seconds
 from sequoia.planning.simulated_step_times import speedup
 from sequoia.text_files import load_json
 
@@ -80,11 +81,13 @@ class PaperTable:
             return named_profile(self.clock["profile"])
         figures = dict(roofline_figures(self.clock["profile"]) or {})
         parts = {part: changes.get(part, figures[part]) for part in ("device", "target", "draft")}
+        device = RooflineDevice(**parts["device"])
+        prefix = figures["prefix_length"]
         return HardwareProfile.roofline(
-            parts["device"],
-            _launched(parts["target"]),
-            _launched(parts["draft"]),
-            prefix_length=figures["prefix_length"],
+            device,
+            _launched(parts["target"], device, prefix),
+            _launched(parts["draft"], device, prefix),
+            prefix_length=prefix,
             date=figures["date"],
         )
 
@@ -152,10 +155,12 @@ def _in_order(results: Mapping[str, Any]) -> list[tuple[str, Any]]:
     return [(method, results[method]) for method in METHODS if method in results]
 
 
-def _launched(model: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a RooflineModel. A model in the file may have `pass_ms`, the time of a pass
-    over one node, instead of a launch time. All of it then counts as launching kernels."""
-    known = {name: value for name, value in model.items() if name != "pass_ms"}
+def _launched(model: Mapping[str, Any], device: RooflineDevice, prefix: int) -> RooflineModel:
+    """A model in the file may have `pass_ms`, the time of a pass over one node, instead of a launch
+    time. What remains of it after reading the weights then counts as launching kernels."""
     if "pass_ms" not in model:
-        return known
-    return {**known, "launch_us_per_layer": 1000 * model["pass_ms"] / model["layers"]}
+        return RooflineModel(**model)
+    known = {name: value for name, value in model.items() if name != "pass_ms"}
+    found = RooflineModel(**known, launch_us_per_layer=0)
+    launch = model["pass_ms"] / 1000 - fixed_seconds(found, device, prefix + 1)
+    return replace(found, launch_us_per_layer=max(launch, 0) / MICRO / found.layers)

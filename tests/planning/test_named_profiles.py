@@ -14,7 +14,12 @@ import pytest
 
 from sequoia.algorithm.acceptance import Acceptance
 from sequoia.errors import BadProfile
-from sequoia.planning.named_profiles import FOLDER, named_profile, profile_names
+from sequoia.planning.named_profiles import (
+    FOLDER,
+    named_profile,
+    profile_names,
+    roofline_figures,
+)
 from sequoia.planning.paper_results import (
     PaperRow,
     PaperTable,
@@ -23,6 +28,7 @@ from sequoia.planning.paper_results import (
     paper_tables,
 )
 from sequoia.planning.plan_for_machine import best_chain, best_plan
+from sequoia.planning.roofline import RooflineDevice, RooflineModel, pass_seconds
 
 PAPER_TABLES = {table.key: table for table in paper_tables()}
 PAPER = Acceptance(paper_acceptance().rates[:10])
@@ -72,7 +78,7 @@ OFFLOADED = ("offload-llama-2", "offload-llama-3")
 # 13B target's time per token of plain decoding is from a post of Together AI (2024-03-12). Of the
 # L40's rows, the simulation uses only the tokens per step and the tree sizes.
 WITHIN = {"a100-7b": 0.04, "a100-13b": 0.10, "l40-7b": 0.12, "l40-13b": 0.12}
-WITHIN |= dict.fromkeys(OFFLOADED, 0.13)
+WITHIN |= dict.fromkeys(OFFLOADED, 0.10)
 
 
 @pytest.mark.parametrize("key", WITHIN)
@@ -106,6 +112,20 @@ def test_the_papers_own_times_are_met() -> None:
     assert a100.draft_seconds_at(1) == pytest.approx(0.0005, rel=1e-3)
     for name in (L40, L40_3):
         assert named_profile(name).plain_seconds == pytest.approx(5.7, rel=2e-3)
+
+
+def test_a_measured_7b_target_is_met_within_17_percent() -> None:
+    """The model of the A100's profile with CUDA graphs, on the H100 that was measured. Its time per
+    layer is from the same measurement, at one node."""
+    measured = named_profile("h100-llama-2-7b")
+    figures = roofline_figures("a100-llama-2-7b-graphs")
+    assert figures is not None
+    model = RooflineModel(**figures["target"])
+    h100 = RooflineDevice("H100", memory_gb_per_s=3350, tflops=989)  # its data sheet
+    for nodes, seconds, _ in measured.target_seconds:
+        if nodes <= 512:
+            found = pass_seconds(model, h100, nodes, measured.prefix_length)
+            assert found == pytest.approx(seconds, rel=0.17), nodes
 
 
 # -- all profiles ----------------------------------------------------------------------------------
@@ -146,11 +166,11 @@ def test_the_best_tree_is_at_least_as_fast_as_the_best_chain(name: str) -> None:
 
 
 def test_large_trees_pay_where_arithmetic_is_idle() -> None:
-    """The best tree has about a thousand nodes if weights are copied over a slow link, and about a
-    hundred if kernels are launched one by one. It has tens of nodes with CUDA graphs, and only a
-    few on a machine with slow arithmetic."""
+    """The best tree has about a thousand nodes if weights are copied over a slow link, about a
+    hundred if kernels are launched one by one, fewer with CUDA graphs, and only a few on a machine
+    with slow arithmetic."""
     nodes = {name: len(best_plan(PAPER, named_profile(name)).tree) for name in SIMULATED}
     assert nodes[L40] > 700
-    assert nodes[EAGER] > 2 * nodes["a100-llama-2-7b-graphs"]
+    assert nodes[EAGER] > 1.5 * nodes["a100-llama-2-7b-graphs"]
     assert 20 < nodes["rtx-4090-qwen3-8b"] < 100
     assert nodes["m1-max-qwen3-8b"] < 16

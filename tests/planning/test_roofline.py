@@ -24,10 +24,10 @@ from sequoia.planning.roofline import (
 )
 
 DEVICE = RooflineDevice("card", memory_gb_per_s=1000, tflops=200, efficiency=0.5, link_gb_per_s=20)
-TARGET = RooflineModel("large", parameters=10e9, layers=40, launch_us_per_layer=25)
+TARGET = RooflineModel("large", parameters=10e9, layers=40, launch_us_per_layer=0)
 GOOD: dict[str, Any] = {
     "device": {"name": "card", "memory_gb_per_s": 1000, "tflops": 200, "efficiency": 0.5},
-    "target": {"name": "large", "parameters": 10e9, "layers": 40, "launch_us_per_layer": 25},
+    "target": {"name": "large", "parameters": 10e9, "layers": 40, "launch_us_per_layer": 0},
     "draft": {"name": "small", "parameters": 0.1e9, "layers": 4, "launch_us_per_layer": 25},
     "date": "2026-01-31",
 }
@@ -41,6 +41,13 @@ def test_reading_weights_takes_their_bytes_over_the_bandwidth() -> None:
     """10^10 weights of 2 bytes at 10^12 bytes per second: 20 ms."""
     assert fixed_seconds(TARGET, DEVICE, 0) == pytest.approx(0.02)
     assert fixed_seconds(replace(TARGET, bytes_per_weight=1), DEVICE, 0) == pytest.approx(0.01)
+
+
+def test_launching_adds_to_reading_but_not_to_copying() -> None:
+    """40 layers of 100 microseconds: 4 ms."""
+    launched = replace(TARGET, launch_us_per_layer=100)
+    assert fixed_seconds(launched, DEVICE, 0) == pytest.approx(0.024)
+    assert fixed_seconds(replace(launched, offloaded=1), DEVICE, 0) == pytest.approx(1.0)
 
 
 def test_offloaded_weights_cross_the_link() -> None:
