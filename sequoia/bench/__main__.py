@@ -25,7 +25,6 @@ import torch
 from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.assets_folder import ASSETS
-from sequoia.bench.bandwidth import bytes_read, read_speed
 from sequoia.bench.command import (
     add_pair_options,
     option_parser,
@@ -33,6 +32,7 @@ from sequoia.bench.command import (
     text_list,
     write_json,
 )
+from sequoia.bench.copies import print_copies
 from sequoia.bench.decoders import (
     PLAIN_DTYPES,
     Contestant,
@@ -43,18 +43,15 @@ from sequoia.bench.decoders import (
     ours,
     streamed,
 )
-from sequoia.bench.model_tables import print_copies, print_passes
 from sequoia.bench.model_types import try_types
-from sequoia.bench.outside_models import print_outside
 from sequoia.bench.outsiders import PACKAGES, outsiders, require_packages
 from sequoia.bench.stages import run_stages
-from sequoia.bench.table import Row, print_table, rated, timed
+from sequoia.bench.table import Row, bytes_read, print_table, rated, read_speed, timed
 from sequoia.loading.load import load_pair
 from sequoia.measuring.defaults import acceptance_of
 from sequoia.measuring.hardware import measure_profile
 from sequoia.models.describe import describe, dtype_name, place_of, versions
 from sequoia.models.pair import Pair
-from sequoia.models.tree_forward import TreeModel
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.text_files import require_writable
 from sequoia.this_machine.dtypes import DTYPES
@@ -71,9 +68,6 @@ def main(argv: Sequence[str] | None) -> None:
         torch.set_num_threads(options.threads)
     if options.json:
         require_writable(options.json)
-    if options.outside:
-        print_outside()
-        return
     if options.model_types is not None:
         try_types(options.model_types, options.json)
         return
@@ -91,9 +85,6 @@ def benchmark(options: Namespace) -> dict[str, Any]:
     ]
     named = {name: ref for name in ("target", "draft") if (ref := getattr(options, name))}
     pair = load_pair(**named, device=options.device, dtype=options.dtype, offload=options.offload)
-    if options.passes:
-        models = [one for one in (pair.target, pair.draft) if isinstance(one, TreeModel)]
-        return {"passes": {one.name: print_passes(one) for one in models}}
     if options.copies:
         return {"copies": _copied(options, pair, named)}
     if options.outsiders:
@@ -315,17 +306,6 @@ def _options(argv: Sequence[str] | None) -> Namespace:
         f"{', '.join(PACKAGES.values())})",
     )
     parser.add_argument("--seed", type=int, default=0, help="seed of the runs on the prompts")
-    parser.add_argument(
-        "--passes",
-        action="store_true",
-        help="instead, print the milliseconds of a pass of each model by number of rows",
-    )
-    parser.add_argument(
-        "--outside",
-        action="store_true",
-        help="instead, print what a step costs outside the models, with large vocabularies; no "
-        "model is loaded",
-    )
     parser.add_argument(
         "--copies",
         action="store_true",

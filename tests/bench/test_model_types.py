@@ -18,7 +18,7 @@ from sequoia.bench.model_types import Outcome, faults, outcomes, summary, try_co
 from sequoia.bench.toy_models import kinds
 from sequoia.bench.toy_variants import condition, variants
 from sequoia.errors import SequoiaError
-from sequoia.loading.model_families import KnownTypes, ModelType, known_types
+from sequoia.loading.model_families import ModelType, known_types
 from sequoia.models.tree_forward import TreeModel
 
 KNOWN = known_types()
@@ -66,15 +66,6 @@ def test_a_refused_config_gives_the_reason_of_the_list(tmp_path: Path) -> None:
             continue
         found = try_config(one.name, {}, tmp_path / one.name)
         assert (found.status, found.words) == ("refused", one.reason)
-
-
-def test_a_list_is_read_as_it_was_written(tmp_path: Path) -> None:
-    types = (
-        ModelType("a", "runs", tried=3, without=(("alibi=True", "no"),)),
-        ModelType("b", "partly", "why", "x=1", 2),
-    )
-    (tmp_path / "list.json").write_text(KnownTypes("5.0", types).to_text(), encoding="utf-8")
-    assert known_types(tmp_path / "list.json") == KnownTypes("5.0", types)
 
 
 # -- variants --------------------------------------------------------------------------------------

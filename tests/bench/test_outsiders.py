@@ -14,9 +14,9 @@ from fakes import tiny_model, tiny_pair
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.step_trace import emitted_tokens
 from sequoia.bench import __main__ as benchmark
-from sequoia.bench.bandwidth import bytes_read, read_speed
 from sequoia.bench.openvino_engine import openvino_decode
 from sequoia.bench.outsiders import write_gguf
+from sequoia.bench.table import bytes_read, read_speed
 from sequoia.decoding.engine import plain
 from sequoia.errors import SequoiaError
 from sequoia.models.tree_forward import TreeModel

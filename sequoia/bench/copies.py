@@ -1,22 +1,16 @@
-"""Two tables about models: drafts for one target (the pair's own, and copies of the target in int8
-and int4), and the passes of a model in milliseconds by number of rows."""
+"""A table of drafts for one target: the pair's own, and copies of the target in int8 and int4."""
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
 
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.errors import BadModel
 from sequoia.measuring.acceptance_teacher_forced import agreement
 from sequoia.measuring.copied_draft import is_copy, with_draft
 from sequoia.measuring.hardware import measure_profile
-from sequoia.models.describe import place_of
 from sequoia.models.pair import Pair
-from sequoia.models.pass_times import Pass, opened
 from sequoia.models.rounded_copy import ROUNDED
-from sequoia.models.tree_forward import TreeModel
 
 _WIDTHS = (1, 2, 8)  # rows of the draft passes whose times are printed
 
@@ -72,31 +66,3 @@ def _row(
     yield f"{1000 * profile.plain_seconds:.2f}"
     for temperature in temperatures:
         yield f"{with_draft(pair, SamplingParams(temperature)):.2f}x"
-
-
-# -- passes ----------------------------------------------------------------------------------------
-
-
-_ROWS = (1, 8, 16, 32, 64)
-_PREFIX = 48  # tokens
-_ROUNDS = 30
-
-
-def print_passes(model: TreeModel) -> list[dict[str, Any]]:
-    """Time passes over _ROWS rows in turn. Print the least and the median time of each, and return
-    all of them in seconds."""
-    most = min(_ROWS[-1], model.limit - _PREFIX)
-    context = opened(model, most, _PREFIX)
-    passes = [Pass(context, rows) for rows in _ROWS if rows <= most]
-    for _ in range(_ROUNDS):
-        for one in passes:
-            one.run()
-    print(
-        f"{model.name} on {place_of(model)}, {model.numbers}, {model.forward_words}: milliseconds "
-        f"of a pass after {_PREFIX} tokens, measured {_ROUNDS} times in turn"
-    )
-    print("| rows | least | median |\n|---|---|---|")
-    for one in passes:
-        middle = statistics.median(one.times)
-        print(f"| {one.size} | {1000 * min(one.times):.1f} | {1000 * middle:.1f} |")
-    return [{"rows": one.size, "seconds": sorted(one.times)} for one in passes]
