@@ -45,9 +45,9 @@ WITHOUT_GRADIO = [
     *("ui.serving." + name for name in ("sessions", "fair_queue", "model_host", "job", "run_job")),
     *("ui.shared." + name for name in ("tree_menu", "tree_request", "prompts", "markup")),
     *("ui.experiments." + name for name in ("experiment_job", "messages")),
-    "ui.words.experiments",
     *("ui.lossless." + name for name in ("lossless_job", "messages")),
-    *("ui.words." + name for name in ("race_verdict", "plans", "where_time_went", "losslessness")),
+    *("ui.words." + name for name in ("experiments", "losslessness", "plans", "race_verdict")),
+    *("ui.words." + name for name in ("hardware", "paper", "race_analysis")),
 ]
 SCRIPTS = [path.relative_to(ROOT) for path in modules()]
 LIBRARIES_OF_MODELS = {"transformers", "tokenizers", "huggingface_hub", "safetensors", "accelerate"}

@@ -63,15 +63,6 @@ def runner_up(grid: SpeedupGrid) -> Plan | None:
     return max(others, key=lambda plan: plan.predicted_speedup, default=None)
 
 
-def one_more_level(grid: SpeedupGrid) -> Plan | None:
-    """The best plan of the same size as the fastest with one more level allowed. None if the grid
-    has no such plan, or if its tree is the same."""
-    best, _, column = _fastest_cell(grid)
-    cap = best.tree.levels + 1
-    plan = grid.plans[grid.levels.index(cap)][column] if cap in grid.levels else None
-    return plan if plan and plan.tree != best.tree else None
-
-
 def chain_gains(tree: Tree, acceptance: Acceptance) -> tuple[float, float] | None:
     """For a chain of several nodes: how many expected tokens per step its last node adds, and how
     many a second child of the root would add. None for other trees."""

@@ -12,9 +12,7 @@ from sequoia.errors import BadProfile
 from sequoia.planning.compare_plans import (
     chain_gains,
     chosen,
-    fastest,
     knee,
-    one_more_level,
     runner_up,
     tree_elsewhere,
 )
@@ -73,16 +71,6 @@ def test_the_runner_up_is_the_fastest_other_tree() -> None:
         if plan and plan.tree != best.tree
     )
     assert runner_up(speedup_grid(RATES, PROFILE, (1,), (1,))) is None
-
-
-def test_one_more_level_is_the_plan_below_the_chosen_cell() -> None:
-    row, column = chosen(GRID)
-    assert one_more_level(GRID) == GRID.plans[row + 1][column]
-    best = fastest(GRID).tree
-    gaps = speedup_grid(RATES, PROFILE, (len(best),), (best.levels, best.levels + 2))
-    assert one_more_level(gaps) is None
-    chain = speedup_grid(Acceptance((0.95,)), PROFILE, (1, 2, 3), (1, 2, 3, 4))
-    assert one_more_level(chain) is None  # a chain has no use for it
 
 
 def test_a_chain_is_explained_by_what_its_last_node_adds() -> None:

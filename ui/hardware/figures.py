@@ -17,7 +17,6 @@ from sequoia.diagnosis.where_time_went import CheckedPrediction
 from sequoia.planning.compare_plans import chosen, knee
 from sequoia.planning.hardware_profile import HardwareProfile, Point
 from sequoia.planning.plan_for_machine import SpeedupGrid
-from ui.shared.figure import figure
 from ui.shared.markup import plotly_text
 
 Named = tuple[str, HardwareProfile]
@@ -34,7 +33,7 @@ _SECOND = "var(--sq-target)"  # colour of the profile to compare with
 def verify_curve(profiles: Sequence[Named]) -> go.Figure:
     """t(n): milliseconds of a target pass over n nodes, with error bars. The knee of each profile
     is marked, if it has one."""
-    made = figure(**_axes("nodes in the pass", profiles, ["target_seconds"]))
+    made = _figure(**_axes("nodes in the pass", profiles, ["target_seconds"]))
     most = _most(profiles, "target_seconds")
     for i, (name, profile) in enumerate(profiles):
         colour = _SECOND if i else COLOURS["verify"]
@@ -53,7 +52,7 @@ def small_curves(profiles: Sequence[Named]) -> go.Figure:
     """Milliseconds of a draft pass by the nodes in its level, and of the engine's overhead by the
     nodes in the step."""
     title = "nodes of a level (draft) or of the tree (overhead)"
-    made = figure(**_axes(title, profiles, ["draft_seconds", "overhead_seconds"]), showlegend=True)
+    made = _figure(**_axes(title, profiles, ["draft_seconds", "overhead_seconds"]), showlegend=True)
     for i, (name, profile) in enumerate(profiles):
         for phase, points, word, symbol in (
             ("draft", profile.draft_seconds, "draft pass", "circle"),
@@ -80,7 +79,7 @@ def heat_map(grid: SpeedupGrid) -> go.Figure:
     ]
     sizes = [str(n) for n in grid.sizes]
     levels = [str(cap) for cap in grid.levels]
-    made = figure(
+    made = _figure(
         xaxis={"title": {"text": "nodes in the tree"}, "type": "category"},
         yaxis={"title": {"text": "max levels"}, "type": "category"},
     )
@@ -127,7 +126,7 @@ def phase_bars(found: CheckedPrediction) -> go.Figure:
         )
         for phase in PHASES
     ]
-    return figure(
+    return _figure(
         *bars,
         barmode="stack",
         xaxis={"title": {"text": "ms per step"}, "rangemode": "tozero"},
@@ -138,6 +137,12 @@ def phase_bars(found: CheckedPrediction) -> go.Figure:
 
 
 # -- parts of figures ------------------------------------------------------------------------------
+
+
+def _figure(*traces: Any, **layout: Any) -> go.Figure:
+    """A figure without Plotly's own colours and fonts: those of the page are added when it is
+    drawn."""
+    return go.Figure(traces, layout={"template": "none", **layout})
 
 
 def _short(name: str) -> str:

@@ -12,10 +12,10 @@ from typing import Any
 from sequoia import HardwareProfile
 from sequoia.errors import BadProfile
 from sequoia.planning.named_profiles import roofline_figures
-from sequoia.planning.roofline import EFFICIENCY
 from sequoia.validate_input import shown
 from ui.shared import saved_profiles
 from ui.shared.saved_profiles import Entry
+from ui.words.hardware import roofline_words
 
 START = "rtx-4090-qwen3-8b"  # the form starts with the figures of this shipped profile
 NAME = "name"
@@ -103,7 +103,7 @@ def own_profile(typed: Mapping[str, Any]) -> Entry:
         profile = HardwareProfile.roofline(device, target, draft)
     except BadProfile as problem:
         raise _at_its_field(problem, typed) from None
-    return Entry(name, profile, _note(parts))
+    return Entry(name, profile, roofline_words(parts))
 
 
 def _value(text: Any, field: Field) -> Any:
@@ -152,22 +152,6 @@ def _at_its_field(problem: BadProfile, typed: Mapping[str, Any]) -> BadProfile:
     bound = match[3].partition(" is not ")[2]
     words = f"{shown(typed.get(field.name))} is not {bound}" if bound else match[3]
     return BadField(field.name, f"{field.what}: {words}")
-
-
-def _note(parts: Mapping[str, Mapping[str, Any]]) -> str:
-    """The profile's figures in a sentence, without those about offloading."""
-    device = parts["device"]
-    share = device.get("efficiency", EFFICIENCY)
-    models = "; ".join(
-        f"{part}: {parts[part]['parameters']:.3g} weights of {parts[part]['bytes_per_weight']:g} "
-        f"bytes, {parts[part]['layers']} layers with {parts[part]['launch_us_per_layer']:g} µs of "
-        "launch overhead each"
-        for part in _PARTS
-    )
-    return (
-        f"Roofline from your figures: {device['memory_gb_per_s']:g} GB/s, {device['tflops']:g} "
-        f"TFLOP/s at {share:.0%} efficiency; {models}."
-    )
 
 
 def _written(figures: Mapping[str, Any], field: Field) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sequoia import HardwareProfile, Pair, measure_profile
 from sequoia.algorithm.progress import Progress
 from sequoia.measuring.hardware import PASSES
-from ui.serving.measurement_job import MeasurementJob
+from ui.serving.job import MeasurementJob
 from ui.serving.model_host import ModelHost
 from ui.serving.wait_times import Demand
 
@@ -23,10 +23,17 @@ _DOUBTED = "the last doubted profile"
 
 @dataclass(frozen=True)
 class Measurement:
-    """doubt: why the profile is not used, or "" if it is now the profile of this machine."""
+    """Why the profile is not used: a one-token pass took `slower` times as long as before, or the
+    times of one pass differ by the share `unsteady`. If both are None, it is now the profile of
+    this machine."""
 
     profile: HardwareProfile
-    doubt: str = ""
+    slower: float | None = None
+    unsteady: float | None = None
+
+    @property
+    def is_used(self) -> bool:
+        return self.slower is None and self.unsteady is None
 
 
 def measure_machine(
@@ -39,23 +46,26 @@ def measure_machine(
     profile = measure_profile(pair, seconds=seconds, rounds=ROUNDS, progress=progress)
     last = pair.measured.other.pop(_DOUBTED, None)
     is_repeated = last is not None and 1 / _SLOWER < _ratio(profile, last) < _SLOWER
-    words = "" if before is None or is_repeated else doubt(before, profile)
-    if words:
-        pair.measured.other[_DOUBTED] = profile
+    if before is None or is_repeated:
+        measurement = Measurement(profile)
     else:
+        measurement = compared(before, profile)
+    if measurement.is_used:
         pair.measured.profile = profile
-    return Measurement(profile, words)
+    else:
+        pair.measured.other[_DOUBTED] = profile
+    return measurement
 
 
-def doubt(before: HardwareProfile, after: HardwareProfile) -> str:
-    """Why a new measurement is worse than the one `before`; "" if it is not."""
+def compared(before: HardwareProfile, after: HardwareProfile) -> Measurement:
+    """The measurement `after`, which is not used if it is clearly worse than the one `before`."""
     slower = _ratio(after, before)
     if slower > _SLOWER:
-        return f"a one-token pass took {slower:.1f} times as long as before"
+        return Measurement(after, slower=slower)
     spread = _spread(after)
     if spread > max(_UNSTEADY, 2 * _spread(before)):
-        return f"the times of one pass differed by {spread:.0%}"
-    return ""
+        return Measurement(after, unsteady=spread)
+    return Measurement(after)
 
 
 def _ratio(profile: HardwareProfile, other: HardwareProfile) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import gradio as gr
@@ -24,13 +24,12 @@ from ui.hardware.form import (
     known,
     named,
     rate_choices,
-    with_the_same_times,
 )
 from ui.hardware.own_profile import BadField, own_profile
 from ui.hardware.profile_job import Measurement, ProfileJob
 from ui.hardware.view import notice_message
+from ui.serving.job import Report
 from ui.serving.limits import Limits
-from ui.serving.measurement_job import Report
 from ui.serving.model_host import ModelHost, made_with
 from ui.serving.session_view import ASKED, SessionView, sent_with
 from ui.shared import saved_profiles
@@ -47,26 +46,11 @@ from ui.shared.events import (
 from ui.shared.layout import drawn, on_choice, side_and_main
 from ui.shared.saved_profiles import SAVED, Entry
 from ui.shared.serve_modules import call
+from ui.words.hardware import change_words
 
 HERE = "here"
 DEFAULT_RATES = "T0.6"
 _NUMBER = re.compile(r"\s*[0-9]{1,8}\s*")
-
-
-@dataclass(frozen=True)
-class _Chosen:
-    """entries, vectors: what the menus offer. profile, against, rates: the keys chosen there.
-    against: the profile to compare with. same: the keys of the profiles with the same times as
-    `profile`, including `profile`. A profile in `same` is not compared. If the visitor chose one to
-    compare with, `same_as` is its key and `against` is NONE. Otherwise `same_as` is ""."""
-
-    entries: dict[str, Entry]
-    vectors: dict[str, Rates]
-    profile: Any
-    against: str
-    rates: str
-    same: set[str]
-    same_as: str
 
 
 class HardwareTab(SessionView[ProfileJob]):
@@ -191,76 +175,56 @@ class HardwareTab(SessionView[ProfileJob]):
         }
 
     def _shown(self, asked: FormValues, request: gr.Request, notice: str | None = None) -> Updates:
-        """Updates of the board and of the menus. notice: a sentence for the banner. If a value is
-        refused, the board's message is only an error, which begins with `notice`."""
-        chosen = self._chosen(asked)
-        entries = chosen.entries
-        if chosen.same_as:
-            words = (
-                f"{entries[chosen.same_as].name} has the same times, so there is nothing to compare"
-            )
-            notice = _both(notice, words)
-        try:
-            entry, against = entries.get(chosen.profile), entries.get(chosen.against)
-            text = self._message(
-                entry, against, chosen.rates, chosen.vectors, asked.nodes, request, notice
-            )
-        except SequoiaError as problem:
-            text = notice_message(error=_both(notice, str(problem)))
-        return {self.board: text, **self._menus(chosen)}
-
-    def _chosen(self, asked: FormValues) -> _Chosen:
+        """Updates of the board and of the menus. notice: a sentence for the banner. A value that is
+        in no menu is replaced by a default. A profile is not compared with itself."""
         entries = self._entries(asked.store)
         vectors = rates_of(self._model_host.pair_now)
-        profile = known(asked.profile, entries, next(iter(entries), None))
-        same = with_the_same_times(entries, profile)
-        against = known(asked.against, entries, NONE)
         # vectors of the loaded pair, if there are any, come before the paper's
         default = DEFAULT_RATES if DEFAULT_RATES in vectors else next(iter(vectors))
-        return _Chosen(
-            entries,
-            vectors,
-            profile,
-            NONE if against in same else against,
-            known(asked.rates, vectors, default),
-            same,
-            against if against in same else "",
+        profile = known(asked.profile, entries, next(iter(entries), None))
+        others = {key: entry for key, entry in entries.items() if key != profile}
+        chosen = replace(
+            asked,
+            profile=profile,
+            against=known(asked.against, others, NONE),
+            rates=known(asked.rates, vectors, default),
         )
-
-    def _menus(self, chosen: _Chosen) -> Updates:
-        profile, against = chosen.profile, chosen.against
-        listed = saved_profiles.listed(chosen.entries, profile, against)
-        others = [("nothing", NONE), *named(listed, chosen.same)]
-        rates = rate_choices(chosen.vectors)
+        try:
+            text = self._message(chosen, entries, vectors, request, notice)
+        except SequoiaError as problem:
+            text = notice_message(error=str(problem), notice=notice)
+        listed = saved_profiles.listed(entries, profile, chosen.against)
+        compared = named({key: entry for key, entry in listed.items() if key in others})
+        against = [("nothing", NONE), *compared]
+        rates = rate_choices(vectors)
         return {
+            self.board: text,
             self.form.profile: gr.update(choices=named(listed), value=profile),
-            self.form.against: gr.update(choices=others, value=against),
+            self.form.against: gr.update(choices=against, value=chosen.against),
             self.form.rates: gr.update(choices=rates, value=chosen.rates),
         }
 
     def _message(
         self,
-        entry: Entry | None,
-        against: Entry | None,
-        rates: str,
+        chosen: FormValues,
+        entries: dict[str, Entry],
         vectors: dict[str, Rates],
-        nodes: Any,
         request: gr.Request,
         notice: str | None,
     ) -> str:
-        if entry is None:
+        if chosen.profile is None:
             raise BadProfile("there is no profile yet; measure this machine or import a profile")
-        nodes = self._nodes(nodes)
+        nodes = self._nodes(chosen.nodes)
         recording = self._live.run_store.get(request.query_params.get("run"))
         pair = self._model_host.pair_now
         run = recording.run() if recording else None
         if run and pair and not made_with(run.meta, pair):
             run = None  # made with other models than the ones loaded now
         return view.message(
-            entry,
-            vectors[rates],
+            entries[chosen.profile],
+            vectors[chosen.rates],
             nodes,
-            against,
+            entries.get(chosen.against),
             run,
             machine(pair) if pair else None,
             vectors,
@@ -304,7 +268,8 @@ class HardwareTab(SessionView[ProfileJob]):
             async for report in task.reports():
                 yield {self.board: _report_message(report)}
                 if isinstance(report.result, Measurement):
-                    notice = view.change_words(before, report.result)
+                    made = report.result
+                    notice = change_words(before, made.profile, made.slower, made.unsteady)
                     shown = self._shown(
                         replace(self.form.values(data), profile=HERE), request, notice
                     )
@@ -379,10 +344,6 @@ class HardwareTab(SessionView[ProfileJob]):
 
     def _refused(self, problem: SequoiaError, title: str) -> Updates:
         return {self.board: notice_message(error=f"{title}: {problem}")}
-
-
-def _both(notice: str | None, words: str) -> str:
-    return f"{notice.removesuffix('.')}. {words}" if notice else words
 
 
 def _report_message(report: Report) -> str:

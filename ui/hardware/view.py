@@ -17,17 +17,22 @@ from sequoia.measuring.defaults import SLACK
 from sequoia.planning.compare_plans import fastest, knee, runner_up
 from sequoia.planning.plan_for_machine import Plan, bounds, levels_for, predict, speedup_grid
 from sequoia.saved_files.race_results import PARTS
-from sequoia.validate_input import and_list, json_text
+from sequoia.validate_input import json_text
 from ui.decode import recordings
 from ui.hardware import figures
-from ui.hardware.profile_job import Measurement
 from ui.shared.acceptance_rates import Rates, by_level_table
 from ui.shared.saved_profiles import Entry
-from ui.words.figures import size_words, time_words
+from ui.words.hardware import (
+    averaged_words,
+    default_words,
+    largest_words,
+    level_words,
+    mixed_words,
+    there_words,
+)
 from ui.words.plans import effects, prediction_words, why
 
 SIZES = {2**k for k in range(11)} | {3 * 2**k for k in range(9)}  # 1, 2, 3, 4, 6, 8 ... 768, 1024
-_VISIBLE = 0.02  # smallest relative change of a time that is mentioned
 
 
 def message(
@@ -60,9 +65,12 @@ def message(
     sizes = sorted(n for n in wanted if n <= largest)
     grid = speedup_grid(rates.acceptance, profile, sizes, range(1, levels_for(largest) + 1))
     plan = fastest(grid)
+    second = runner_up(grid)
     supposed = _mixed_models_warning(entry, here, rates)
+    label = _label(supposed)
+    capped = largest_words(largest, most) if len(plan.tree) == largest > 1 else ""
     shown = [(entry.name, profile), *([(against.name, against.profile)] if against else [])]
-    return _text(
+    return json_text(
         {
             "notice": notice,
             "view": {
@@ -73,18 +81,18 @@ def message(
                 "plan": _numbers(plan, profile),
                 "knee": {"nodes": knee(profile), "most": profile.target_seconds[-1][0]},
                 "supposed": supposed,
-                "why": why(grid, profile) + _capped(plan, largest, most),
-                "default": _default(default, plan, runner_up(grid), profile is here, supposed),
+                "why": why(grid, profile) + capped,
+                "default": default_words(default, plan, second, label, is_here=profile is here),
                 "tree": list(plan.tree.parents),
                 "figures": {
                     "heat": figures.heat_map(grid).to_plotly_json(),
                     "verify": figures.verify_curve(shown).to_plotly_json(),
                     "small": figures.small_curves(shown).to_plotly_json(),
                 },
-                "levels": _levels(profile),
-                "averaged": _averaged(profile),
+                "levels": level_words(profile.level_overhead) if profile.level_overhead else None,
+                "averaged": averaged_words(profile),
                 "there": against
-                and _plan_elsewhere(against, here, rates, _largest(against.profile, nodes, most)),
+                and _there(against, here, rates, _largest(against.profile, nodes, most)),
                 "run": _run(run, here, known or {"given": rates}),
                 "by_level": _by_level_tables(run, made_here),
             },
@@ -97,26 +105,7 @@ def notice_message(
 ) -> str:
     """A message with the text of a banner, and nothing else to show. share: progress of a
     measurement, 0 to 1."""
-    return _text({"error": error, "notice": notice, "share": share})
-
-
-def change_words(before: HardwareProfile | None, measurement: Measurement) -> str:
-    """A sentence about a new measurement of this machine: the time of a one-token pass of the
-    target, and its change since the measurement `before`; or why it is not used."""
-    if measurement.doubt:
-        return (
-            "The earlier measurement is kept: other programs seem to have slowed this one down, as "
-            f"{measurement.doubt}. Measure again; if the result is the same, it is used."
-        )
-    seconds = measurement.profile.verify_seconds(1)
-    words = f"A one-token pass takes {time_words(seconds)}"
-    if before is None:
-        return f"{words}, measured."
-    last = before.verify_seconds(1)
-    change = round((seconds / last - 1) * 100)
-    if not change:
-        return f"{words}, as before."
-    return f"{words}; before, it took {time_words(last)} ({change:+d}%)."
+    return json_text({"error": error, "notice": notice, "share": share})
 
 
 # -- parts -----------------------------------------------------------------------------------------
@@ -155,15 +144,10 @@ def _largest(profile: HardwareProfile, asked: int | None, most: int) -> int:
     return min(bounds(profile)[0], most) if asked is None else asked
 
 
-def _plan_elsewhere(against: Entry, here: HardwareProfile | None, rates: Rates, nodes: int) -> str:
-    """In words: the best plan with the times of `against`."""
+def _there(against: Entry, here: HardwareProfile | None, rates: Rates, nodes: int) -> str:
     plan = best_plan(rates.acceptance, against.profile, nodes)
-    return (
-        f"With the times of {against.name} ({against.profile.source}) and the same "
-        f"acceptance: {size_words(plan.tree)}, {plan.expected_tokens:.2f} tokens in "
-        f"{time_words(plan.predicted_seconds)}, {plan.predicted_speedup:.2f}× plain decoding "
-        f"({_label(_mixed_models_warning(against, here, rates))})."
-    )
+    label = _label(_mixed_models_warning(against, here, rates))
+    return there_words(against.name, against.profile.source, plan, label)
 
 
 def _label(supposed: str | None) -> str:
@@ -179,79 +163,7 @@ def _mixed_models_warning(entry: Entry, here: HardwareProfile | None, rates: Rat
     counted = rates.models or (here and (here.target, here.draft))
     if counted == times or (counted is None and profile.source != "paper"):
         return None
-    target, draft = entry.model_names
-    return (
-        f"Hypothetical: the times are those of {target} with {draft}, but the "
-        f"acceptance is that of {rates.name}. "
-    )
-
-
-def _levels(profile: HardwareProfile) -> str | None:
-    """A sentence on the overhead per level, which the curve of overhead by nodes does not include;
-    None if the profile has no such overhead."""
-    if not profile.level_overhead:
-        return None
-    return (
-        f"Not in the overhead curve: {time_words(profile.level_overhead)} per drafted level, "
-        "however many nodes it has. It covers sampling the level's tokens and, after the "
-        "target's pass, accepting or rejecting them."
-    )
-
-
-def _averaged(profile: HardwareProfile) -> str | None:
-    """A sentence on the times of a target pass that planning uses; None if they are nearly equal to
-    the times in the profile."""
-    changed = [
-        nodes
-        for nodes, seconds, _ in profile.target_seconds
-        if abs(profile.verify_seconds(nodes) / seconds - 1) > _VISIBLE
-    ]
-    if not changed:
-        return None
-    flat = dict.fromkeys(map(profile.verify_seconds, changed))
-    averages = and_list([_average(profile, seconds) for seconds in flat])
-    return (
-        "More nodes cannot take less time, so a fall in the curve is noise, and planning uses "
-        f"an average: {averages}."
-    )
-
-
-def _average(profile: HardwareProfile, seconds: float) -> str:
-    """In words: the time of a target pass that planning uses for several sizes in a row."""
-    same = [size for size, *_ in profile.target_seconds if profile.verify_seconds(size) == seconds]
-    return f"{time_words(seconds)} for {same[0]} to {same[-1]} nodes"
-
-
-def _capped(plan: Plan, nodes: int, most: int) -> str:
-    """A hint that a larger tree may be faster, if the best tree has `nodes` nodes, the largest size
-    considered, and more than one. Otherwise empty. most: the largest size that “Max nodes”
-    accepts."""
-    if not len(plan.tree) == nodes > 1:
-        return ""
-    words = f" The best tree has {nodes} nodes, the largest size considered."
-    words += " A larger tree may be faster"
-    return f"{words}: set “Max nodes” above {nodes}." if nodes < most else f"{words}."
-
-
-def _default(
-    default: Plan, plan: Plan, second: Plan | None, here: bool, supposed: str | None
-) -> str:
-    """In sentences: the tree that Decode's default setting would choose with the same times and
-    acceptance. plan: the fastest tree. second: the runner-up. here: whether the times are this
-    machine's. supposed: as `_mixed_models_warning` returns it."""
-    rule = (
-        f"In Decode, “Sequoia, planned for this machine” {'is' if here else 'would be'} the tree "
-        "with the most expected tokens per step of those that are at most "
-        f"{SLACK * 100:g}% slower than the fastest. Here"
-    )
-    if default.tree == plan.tree:
-        return f"{rule} that is the fastest tree."
-    if second and default.tree == second.tree:
-        return f"{rule} that is the runner-up."
-    return (
-        f"{rule} that tree has {size_words(default.tree)}: {default.expected_tokens:.2f} tokens "
-        f"per step, {default.predicted_speedup:.2f}× plain ({_label(supposed)})."
-    )
+    return mixed_words(entry.model_names, rates.name)
 
 
 def _run(
@@ -367,7 +279,3 @@ def recorded() -> dict[float, tuple[int, AcceptanceByLevel]]:
 def _is_usual(run: Run) -> bool:
     draft = str(run.meta.get("draft", ""))
     return run.meta.get("verifier") == DEFAULT_VERIFIER and draft.startswith(BUNDLED_NAME)
-
-
-def _text(value: Mapping[str, Any]) -> str:
-    return json_text({"v": 1, **value})

@@ -22,11 +22,10 @@ from sequoia.this_machine.gpu_health import unusable_gpu
 from sequoia.this_machine.memory import ROOM, free_bytes, size, total_bytes
 from sequoia.validate_input import json_text
 from ui.models.load_job import Report
-from ui.models.model_types import types_message
 from ui.serving.model_host import named, parameter_count
-from ui.words.drafts import draft_words
+from ui.words.model_types import types_message
+from ui.words.plans import draft_words
 
-VERSION = 1
 # At least the embeddings, the output matrix and two layers of a streamed target are on the GPU. For
 # the pairs in the catalog, they make up at most this share of the target.
 _LEAST_ON_CARD = 0.2
@@ -41,7 +40,6 @@ def whole(pair: Pair | None, online: bool) -> str:
     rows = [_row(one, _devices("auto"), free) for one in presets()]
     return json_text(
         {
-            "v": VERSION,
             "pairs": rows,
             "loaded": loaded(pair) if pair else None,
             "machine": _machine(device, free, online),
@@ -57,7 +55,6 @@ def report_message(report: Report, field: str | None = None) -> str:
     share = progress.done / progress.total if progress and progress.total else None
     return json_text(
         {
-            "v": VERSION,
             "load": {
                 "title": _title(report),
                 "words": report.words,
@@ -77,7 +74,7 @@ def report_message(report: Report, field: str | None = None) -> str:
 def no_load_message(field: str | None = None) -> str:
     """A message that hides the progress of the last load. field: the field of the form that a
     refused request is about."""
-    return json_text({"v": VERSION, "load": None, "field": field})
+    return json_text({"load": None, "field": field})
 
 
 def require_fit(pair_request: PairRequest) -> None:

@@ -20,9 +20,17 @@ from sequoia.planning.paper_results import (
 )
 from sequoia.planning.simulated_step_times import speedup
 from ui.experiments.messages import recorded_result
-from ui.paper.tables import deviations, speedup_table, sweep_table, times
+from ui.paper.tables import deviations, speedup_table, sweep_table
 from ui.shared.markup import Markup, element
 from ui.words.experiments import WORDS
+from ui.words.paper import (
+    INTRODUCTION,
+    NOT_RECORDED,
+    OF_CLAIMS,
+    OF_SWEEPS,
+    graphs_words,
+    shape_words,
+)
 
 NODES = 512  # the budget of the paper's comparison of shapes
 MOST_SEQUENCES = 64
@@ -80,20 +88,8 @@ def _note(*words: str) -> Markup:
 
 def _introduction(paper: Mapping[str, str]) -> Markup:
     link = element("a", paper["title"], href=paper["url"], target="_blank", rel="noopener")
-    words = (
-        " reports how fast decoding is with its trees on an A100, on an L40, and on an L40 with "
-        "offloading. The paper’s tables are below. Where a table gives tokens per step, our "
-        "simulated speed-up is beside the published one. The simulation takes the tokens per step "
-        "from the paper, and the tree’s size if the paper states it. The step times are predicted "
-        "by a simulated clock for the paper’s GPU. Sequoia and SpecInfer each have a rule for "
-        "accepting tokens, and SpecInfer has trees of its own (“5 × 8”: 5 independent sequences of "
-        "8 tokens). Top-k match is a third rule: the children "
-        "are the draft’s most probable tokens, the target samples a token itself, and a child is "
-        "kept only if it is that token. Traversal, a newer rule that tests whole paths, is "
-        "compared below."
-    )
     source = f"{paper['authors']}. {paper['version']}."
-    return element("header", _say(link, words), _note(source), class_="pp-intro")
+    return element("header", _say(link, INTRODUCTION), _note(source), class_="pp-intro")
 
 
 def _facts(part: str, title: str, facts: Sequence[Sequence[str]]) -> Markup:
@@ -121,22 +117,15 @@ def _speedups(panel: Mapping[str, Any]) -> Markup:
 
 
 def _with_graphs(table: PaperTable, name: str) -> str:
-    """Sentences on how Sequoia's speed-ups in `table` change if plain decoding uses CUDA graphs
-    too. name: the name of a profile that simulates the table's GPU with CUDA graphs."""
+    """`graphs_words` for the speed-ups in `table`. name: the name of a profile that simulates the
+    table's GPU with CUDA graphs."""
     profile = named_profile(name)
     plain = profile.plain_seconds
     results = [row.results[0] for row in table.rows]
     speedups = [speedup(one.tokens, one.tree, profile) for one in results]
     here = [1e3 * plain / ratio for ratio in speedups]
     paper = [1e3 * table.profile.plain_seconds / one.speedup for one in results]
-    return (
-        "The paper uses CUDA graphs for its trees, but not for plain decoding. An A100 simulated "
-        f"with CUDA graphs for both needs {1e3 * plain:.1f} ms per plain token, and Sequoia’s "
-        f"speed-ups shrink to {times(min(speedups))} to {times(max(speedups))}. That simulated "
-        f"A100 is probably too fast: with Sequoia’s trees, it needs {min(here):.1f} to "
-        f"{max(here):.1f} ms per token, while the paper’s A100 needs {min(paper):.1f} to "
-        f"{max(paper):.1f} ms."
-    )
+    return graphs_words(1e3 * plain, speedups, here, paper)
 
 
 def _sweeps(about: Mapping[str, Any], sweeps: Sequence[Mapping[str, Any]]) -> Markup:
@@ -151,10 +140,7 @@ def _sweeps(about: Mapping[str, Any], sweeps: Sequence[Mapping[str, Any]]) -> Ma
         about["source"],
         _say(about["about"]),
         element("div", *boxes, class_="pp-tables"),
-        _note(
-            "Green: the best in its table. Empty: not in the paper. Nothing is simulated here: "
-            "a simulation needs the tokens per step, which these tables do not give."
-        ),
+        _note(OF_SWEEPS),
         _rerun(about),
     )
 
@@ -179,11 +165,7 @@ def _claims(claims: Sequence[Mapping[str, str]]) -> Markup:
         element("tbody", *rows),
         class_="sq-table pp-claims",
     )
-    about = (
-        "The paper shows these results as curves. Each varies one thing: the tree’s shape, the "
-        "verifier, the number of children, or the machine."
-    )
-    return _panel("claims", "Varying one thing at a time", "", _say(about), table, _button())
+    return _panel("claims", "Varying one thing at a time", "", _say(OF_CLAIMS), table, _button())
 
 
 def _here(claim: Mapping[str, str]) -> list[Markup]:
@@ -192,23 +174,18 @@ def _here(claim: Mapping[str, str]) -> list[Markup]:
     found = findings().get(experiment)
     if found:
         return [*predicted, element("p", _badge(found.source), f" {_answer(found, claim)}")]
-    return predicted or [element("p", "No result recorded yet.")]
+    return predicted or [element("p", NOT_RECORDED)]
 
 
 def _shape_gain() -> str:
-    """A sentence that compares tree shapes as the paper does. Computed with the only acceptance
-    vector that the paper prints."""
+    """A comparison of tree shapes as in the paper, with the only acceptance vector that it
+    prints."""
     acceptance = paper_acceptance()
     best = expected_tokens(best_tree(acceptance, NODES), acceptance)
     counts = range(1, MOST_SEQUENCES + 1)
     trees = (Tree.sequences(k, (NODES - 1) // k) for k in counts)
     rival = max(expected_tokens(tree, acceptance) for tree in trees)
-    return (
-        "Predicted from the acceptance vector of the paper’s Appendix E, which is for Llama3-70B "
-        f"with Llama3-8B, not for the pair of Figure 4: with {NODES} nodes, the best tree yields "
-        f"{best:.2f} tokens per step, "
-        f"{best / rival - 1:.1%} more than the {rival:.2f} of the best independent sequences."
-    )
+    return shape_words(NODES, best, rival)
 
 
 def _answer(found: Finding, about: Mapping[str, str]) -> str:

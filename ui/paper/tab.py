@@ -12,7 +12,6 @@ from sequoia.planning.paper_results import OURS, PaperTable, Result, paper_table
 from sequoia.validate_input import json_text
 from ui.paper.contents import page
 from ui.paper.tables import METHODS, titled
-from ui.shared.figure import figure
 from ui.shared.layout import drawn
 
 
@@ -48,12 +47,13 @@ def speedups_figure() -> go.Figure:
     Filled markers are for Sequoia, open ones for the other methods."""
     low, high = RANGE
     traces = [_trace(panel, is_sequoia) for is_sequoia in (True, False) for panel in GROUPS]
-    made = figure(
-        *traces,
-        xaxis=_axis("speed-up in the paper"),
-        yaxis=_axis("simulated speed-up"),
-        showlegend=True,
-    )
+    layout = {
+        "template": "none",  # the page's colours and fonts are added when it is drawn
+        "xaxis": _axis("speed-up in the paper"),
+        "yaxis": _axis("simulated speed-up"),
+        "showlegend": True,
+    }
+    made = go.Figure(traces, layout=layout)
     return made.add_shape(
         type="line",
         layer="below",

@@ -1,44 +1,33 @@
-"""Sentences about plans: why a tree is the best, and why a run was not as fast as predicted."""
+"""Sentences about plans: why a tree is the best, why a run was not as fast as predicted, how a tree
+was chosen, and what is predicted of a draft."""
 
 from __future__ import annotations
 
 import math
 
-from sequoia.algorithm.step_trace import PHASES
 from sequoia.algorithm.tree import Tree
 from sequoia.diagnosis.where_time_went import CheckedPrediction
-from sequoia.planning.compare_plans import fastest, one_more_level, runner_up
+from sequoia.measuring.copied_draft import CLEARLY, DraftNote
+from sequoia.measuring.defaults import SLACK
+from sequoia.models.pair import SAME_WEIGHTS
+from sequoia.planning.compare_plans import fastest, runner_up
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.plan_for_machine import Plan, SpeedupGrid
-from sequoia.planning.simulated_step_times import phases
 from sequoia.saved_files.race_results import PARTS
 from sequoia.validate_input import and_list
-from ui.words.figures import as_shown, size_words, time_words, token_words
+from ui.words.figures import as_shown, size_words, text_words, time_words, token_words
 
 _SAME = 1e-9  # numbers of tokens per step this close count as equal
 _ACTIVITY = {"draft": "drafting", "verify": "verifying", "overhead": "overhead"}
 
 
 def why(grid: SpeedupGrid, profile: HardwareProfile) -> str:
-    """Sentences about the tree of the fastest cell of `grid`, about the best tree with one more
-    level, and about the runner-up. The warning of `calibration_words` follows. What `grid` does not
-    show is left out."""
+    """Sentences about the tree of the fastest cell of `grid` and about the runner-up, if there is
+    one. The warning of `calibration_words` follows."""
     best = fastest(grid)
     words = _best_words(best)
-    second = runner_up(grid)
-    deeper = one_more_level(grid)
-    same = second is not None and deeper is not None and second.tree == deeper.tree
-    if deeper:
-        rival = (
-            _runner_up_words(deeper)
-            if same
-            else f"With one more level, the best tree of {len(best.tree)} nodes"
-        )
-        words += f". {rival} is {_trade(deeper, best, profile)}"
-    elif no_deeper := _no_deeper(best.tree, grid):
-        words += f". {no_deeper}"
-    if second and not same:
-        words += f". {_runner_up_words(second)} is {_trade(second, best, profile)}"
+    if second := runner_up(grid):
+        words += f". The runner-up, {size_words(second.tree)}, is {_trade(second, best)}"
     return f"{words}. {calibration_words(best.tree, profile)}".rstrip()
 
 
@@ -61,10 +50,6 @@ def calibration_words(tree: Tree, profile: HardwareProfile) -> str:
     )
 
 
-def _runner_up_words(plan: Plan) -> str:
-    return f"The runner-up, {size_words(plan.tree)},"
-
-
 def _best_words(best: Plan) -> str:
     if len(best.tree) == 1:
         return (
@@ -77,27 +62,15 @@ def _best_words(best: Plan) -> str:
     )
 
 
-def _no_deeper(tree: Tree, grid: SpeedupGrid) -> str:
-    """Why allowing one more level gives the same tree. Empty if the grid does not show that, and
-    for plain decoding."""
-    if len(tree) == 1 or tree.levels >= max(grid.levels):
-        return ""
-    if tree.levels == len(tree):
-        return f"{len(tree)} nodes cannot use more than {len(tree)} levels"
-    if tree.levels + 1 in grid.levels:
-        return "One more level changes nothing: the best tree of this size does not use it"
-    return ""
-
-
-def _trade(rival: Plan, best: Plan, profile: HardwareProfile) -> str:
+def _trade(rival: Plan, best: Plan) -> str:
     """How fast `rival` is compared with `best`, and what a step gains and loses: "1.32% slower
-    (2.28×): a step gives 0.21 more tokens but takes 1.4 ms longer (1.2 ms of it drafting)". Its
-    speed-up is left out if it looks the same as that of `best` once both are rounded."""
+    (2.28×): a step gives 0.21 more tokens but takes 1.4 ms longer". Its speed-up is left out if it
+    looks the same as that of `best` once both are rounded."""
     tokens = rival.expected_tokens - best.expected_tokens
     seconds = rival.predicted_seconds - best.predicted_seconds
     speedup, other = (f" ({one.predicted_speedup:.2f}×)" for one in (rival, best))
     start = f"{_slower(rival, best)}{speedup if speedup != other else ''}: a step"
-    longer = _longer(rival, best, profile)
+    longer = f"{time_words(abs(seconds))} {'less' if seconds < 0 else 'longer'}"
     if tokens > _SAME and seconds > 0:
         return f"{start} gives {token_words(tokens)} more tokens but takes {longer}"
     if tokens < -_SAME and seconds < 0:
@@ -109,22 +82,6 @@ def _trade(rival: Plan, best: Plan, profile: HardwareProfile) -> str:
 def _slower(rival: Plan, best: Plan) -> str:
     share = 1 - rival.predicted_speedup / best.predicted_speedup
     return "practically as fast" if share < 5e-4 else f"{share:.2%} slower"
-
-
-def _longer(rival: Plan, best: Plan, profile: HardwareProfile) -> str:
-    """The difference in step time, with the phase that changes most: "1.4 ms longer (1.2 ms of it
-    drafting)". If this phase explains the whole difference: "1.4 ms longer (drafting)". If the
-    phase and the step change in opposite directions, the phase's time has a minus sign."""
-    mine = phases(rival.tree, profile)
-    theirs = phases(best.tree, profile)
-    change = {phase: mine[phase] - theirs[phase] for phase in PHASES}
-    total = sum(change.values())
-    most = max(change, key=lambda phase: abs(change[phase]))
-    words = f"{time_words(abs(total))} {'less' if total < 0 else 'longer'}"
-    if math.isclose(change[most], total, rel_tol=0.02):
-        return f"{words} ({_ACTIVITY[most]})"
-    sign = "" if change[most] * total > 0 else "−"
-    return f"{words} ({sign}{time_words(abs(change[most]))} of it {_ACTIVITY[most]})"
 
 
 def chain_words(gains: tuple[float, float] | None) -> str:
@@ -216,3 +173,71 @@ def _part(found: CheckedPrediction, part: str) -> str:
         return f"{'more' if is_more else 'less'} overhead"
     what = "plain decoding" if part == "plain" else _ACTIVITY[part]
     return f"{'slower' if is_more else 'faster'} {what}"
+
+
+# -- how a tree was chosen -------------------------------------------------------------------------
+
+
+def rates_words(source: str) -> str:
+    """What an acceptance vector was counted on. For "recorded prose", this is "from acceptance
+    rates counted on prose"."""
+    _, _, kind = source.partition(" ")
+    return f"from acceptance rates{f' counted on {text_words(kind)}' if kind else ''}"
+
+
+def planned_words(
+    how: str,
+    source: str,
+    clock: str = "",
+    limit: tuple[int, int] | None = None,
+    *,
+    slower: bool = False,
+) -> str:
+    """A planned tree. how: the words of its shape. source: see `rates_words`. clock: the name of
+    the simulated machine that it was planned for; empty for this machine. limit: the most nodes
+    here and those of the best tree, if it has more. slower: whether it is predicted to be slower
+    than plain decoding."""
+    words = how.replace("this machine", clock) if clock else how
+    if limit:
+        most, best = limit
+        words += f", limited to {most} nodes here ({best} would be best)"
+    if slower:
+        words += " (predicted to be slower than plain decoding)"
+    return f"{words}, {rates_words(source)}"
+
+
+def rule_words(rule: str) -> str:
+    """By which rule a planned chain or tree was chosen among those that are nearly as fast as the
+    fastest. rule: "chains", "trees", or "" if there is no such rule."""
+    within = f"within {SLACK * 100:g}% of the fastest"
+    return {
+        "": "",
+        "chains": f"among chains {within}, the longest",
+        "trees": f"among trees {within}, the one with the most expected tokens per step",
+    }[rule]
+
+
+# -- the draft of a loaded pair --------------------------------------------------------------------
+
+
+def draft_words(note: DraftNote) -> str:
+    """What a person who chooses models should know about the draft."""
+    if note.code == "same":
+        return SAME_WEIGHTS
+    if note.code == "copy":
+        return (
+            f"on this machine a copy of the target in {note.numbers} is predicted to be "
+            f"{_compared(note.speedup)}: {note.speedup:.1f}x at temperature 0, from a quick "
+            "measurement. Decode shows whether it is"
+        )
+    return (
+        f"a copy of the target in {note.numbers} (draft: {note.numbers}) is predicted to be a "
+        f"better draft here: {note.speedup:.1f}x over plain decoding, instead of {note.now:.1f}x"
+    )
+
+
+def _compared(speedup: float) -> str:
+    """`speedup` in words. A prediction from a quick measurement is often wrong by a tenth."""
+    if speedup < 1 / CLEARLY:
+        return "slower than plain decoding"
+    return "faster than plain decoding" if speedup > CLEARLY else "about as fast as plain decoding"

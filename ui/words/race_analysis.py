@@ -1,4 +1,5 @@
-"""The words of the analysis after a race, made when its results are sent to the page."""
+"""The words of the analysis after a race, made when its results are sent to the page: where the
+time went, what to try, and whether the text is lossless."""
 
 from __future__ import annotations
 
@@ -7,9 +8,11 @@ from typing import Any
 
 from typing_extensions import TypedDict  # pydantic needs this one before Python 3.12
 
-from sequoia.saved_files.race_results import Diagnosis, Result, TimeBreakdown
+from sequoia.algorithm.tree import Tree
+from sequoia.diagnosis.what_to_try import WELL_MATCHED
+from sequoia.saved_files.race_results import Change, Diagnosis, Remedy, Result, TimeBreakdown
+from ui.words.figures import size_words, time_words
 from ui.words.losslessness import lossless_words, rule_words
-from ui.words.where_time_went import bar_words, diagnosis_words, remedy_label, remedy_words
 
 
 class BarShown(TypedDict):
@@ -89,3 +92,145 @@ def _advice(found: Diagnosis, most: int, hypothetical: bool) -> AdviceShown:
             for one in found.remedies
         ],
     }
+
+
+# -- where the time went ---------------------------------------------------------------------------
+
+
+_FASTER = (
+    " More tokens do not make a pass faster: the machine was faster, or the context was shorter."
+)
+_CHANGES: dict[Change, str] = {
+    "plain": "Plain decoding",
+    "fastest_tree": "The fastest tree at this run's acceptance",
+    "smaller_tree": "A smaller tree of the same shape",
+    "fewer_levels": "Fewer levels",
+    "smaller_draft": "A smaller draft: half the time, the same acceptance",
+    "larger_target": "A larger target: twice the time, the same acceptance",
+}
+
+
+def bar_words(found: TimeBreakdown) -> dict[str, str]:
+    """A sentence for each bar of `found`."""
+    return {
+        "tokens": (
+            f"{found.step.tokens:.2f} tokens per step would be the speed-up if a step took only as "
+            "long as one token of plain decoding."
+        ),
+        "verify": _verify_words(found),
+        "draft": (
+            f"Drafting takes {time_words(found.step.draft)} per step, "
+            f"{found.step.draft / found.step.seconds:.0%} of the step's time."
+        ),
+        "overhead": _overhead_words(found),
+    }
+
+
+def _verify_words(found: TimeBreakdown) -> str:
+    step, token = found.step.verify, found.token.verify
+    times = step / token
+    return (
+        f"The target's pass takes {time_words(step)} for all nodes of a step and "
+        f"{time_words(token)} for one token: {times:.2f} times as "
+        f"long.{_FASTER * (round(times, 2) < 1)}"
+    )
+
+
+def _overhead_words(found: TimeBreakdown) -> str:
+    if not found.step.overhead and not found.rest:  # only if simulated
+        return "No time is counted for the rest of a step."
+    return (
+        f"Everything else takes {time_words(found.step.overhead)} per step "
+        f"({time_words(found.rest)} per token in plain decoding)."
+    )
+
+
+# -- what to try -----------------------------------------------------------------------------------
+
+
+def diagnosis_words(found: Diagnosis, hypothetical: bool = False) -> str:
+    """The largest loss (worded as a possible gain), and the best remedy that changes only the tree.
+    If there is no such remedy, the words say why. hypothetical: as in `remedy_label`."""
+    losses = [f"The most could be gained by {_loss_words(found)}"] if found.losses else []
+    first = next((remedy for remedy in found.remedies if remedy.tree), None)
+    if first is None:
+        advice = _no_tree_words(found, hypothetical)
+    else:
+        speedup = _speedup_words(first, hypothetical)
+        advice = f"{remedy_words(first)}: speed-up {speedup}.{_left_out(found)}"
+    return " ".join([*losses, advice])
+
+
+def remedy_words(remedy: Remedy) -> str:
+    """A remedy, with the size of its tree."""
+    words = _CHANGES[remedy.change]
+    return words if remedy.tree in (None, Tree.chain(1)) else f"{words}, {size_words(remedy.tree)}"
+
+
+def remedy_label(remedy: Remedy, hypothetical: bool = False) -> str:
+    """Where the speed-up of a remedy comes from: "predicted", "predicted, what if" if it assumes
+    other models, or "run" for plain decoding, which the run was compared with. hypothetical:
+    whether the run's step times and acceptance are of different models; then so are predictions."""
+    if remedy.change == "plain":
+        return "run"
+    label = "hypothetical" if hypothetical else "predicted"
+    return label if remedy.tree else f"{label}, what if"
+
+
+def _speedup_words(remedy: Remedy, hypothetical: bool) -> str:
+    label = remedy_label(remedy, hypothetical)
+    return f"{remedy.predicted:.2f}×{'' if label == 'run' else f' ({label})'}"
+
+
+def _loss_words(found: Diagnosis) -> str:
+    step = found.costs.step
+    if found.largest_loss == "acceptance":
+        return (
+            "higher acceptance. With the paper's acceptance rates for a well-matched pair "
+            f"({WELL_MATCHED.rates[0]:.2f} for a first child), a step would give "
+            f"{found.good_tokens:.2f} tokens instead of {step.tokens:.2f}."
+        )
+    if found.largest_loss == "draft":
+        return (
+            f"faster drafting: it takes {time_words(step.draft)} of a step's "
+            f"{time_words(step.seconds)}."
+        )
+    if found.largest_loss == "overhead":
+        return (
+            f"less overhead: it takes {time_words(step.overhead)} per step, compared with "
+            f"{time_words(found.costs.rest)} for a plain token."
+        )
+    return _slow_pass_words(found)
+
+
+def _slow_pass_words(found: Diagnosis) -> str:
+    times = found.costs.step.verify / found.costs.token.verify
+    words = f"faster verification: it takes {times:.2f} times as long as a plain token's pass"
+    if not found.knee or found.nodes < found.knee:
+        return f"{words}."
+    return (
+        f"{words}; from {found.knee} nodes on, a pass takes at least twice as long as for one node "
+        f"(predicted), and the tree has {found.nodes}."
+    )
+
+
+def _left_out(found: Diagnosis) -> str:
+    """Why `unclear` changes are not listed. Empty if there are none."""
+    if not found.unclear:
+        return ""
+    return (
+        " Because speed-ups are uncertain, only changes predicted above "
+        f"{found.noise:.2f}× are listed."
+    )
+
+
+def _no_tree_words(found: Diagnosis, hypothetical: bool) -> str:
+    """Says that no other tree is recommended, and why."""
+    best = next((remedy for remedy in found.unclear if remedy.tree), None)
+    if best is None:
+        return f"No other tree is predicted to be faster.{_left_out(found)}"
+    return (
+        f"No other tree is recommended: the best one reaches "
+        f"{_speedup_words(best, hypothetical)}. Because "
+        f"speed-ups are uncertain, only more than {found.noise:.2f}× would be a clear gain."
+    )

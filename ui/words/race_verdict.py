@@ -1,15 +1,16 @@
-"""Sentences about the verdict of a race: why the winner won, and how sure that is. A lane is a
-decoder that takes part in the race."""
+"""Sentences about a race: why the winner won, how sure that is, and how the trees were chosen. A
+lane is a decoder that takes part in the race."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from sequoia.diagnosis.compare_runs import LaneRuns
 from sequoia.diagnosis.race_verdict import prompts_of
 from sequoia.diagnosis.verdict import Headline, PairVerdict, RaceVerdict, SpeedupRatio
 from sequoia.planning.compare_plans import Elsewhere
-from ui.words.machines import machine_of
+from ui.words.figures import machine_of, text_words, time_words
 
 
 def reasons(
@@ -129,14 +130,13 @@ def _why_the_chain(pair: PairVerdict, lanes: Sequence[LaneRuns]) -> str | None:
         return None
     if cost <= 0:
         return (
-            f"steps are {_ms(-cost)} shorter but give {-tokens:.1f} fewer tokens, worth "
-            f"{_ms(-saved)}"
+            f"steps are {time_words(-cost)} shorter but give {-tokens:.1f} fewer tokens, worth "
+            f"{time_words(-saved)}"
         )
     if tokens <= 0:
-        return f"steps are {_ms(cost)} longer and give no more tokens"
-    return (
-        f"steps are {_ms(cost)} longer, but their {tokens:.1f} extra tokens save only {_ms(saved)}"
-    )
+        return f"steps are {time_words(cost)} longer and give no more tokens"
+    extra = f"{tokens:.1f} extra tokens save only {time_words(saved)}"
+    return f"steps are {time_words(cost)} longer, but their {extra}"
 
 
 # -- the details -----------------------------------------------------------------------------------
@@ -227,5 +227,78 @@ def _count(number: int, what: str) -> str:
     return f"{number} {what}{'s' * (number != 1)}"
 
 
-def _ms(seconds: float) -> str:
-    return f"{1000 * seconds:.1f} ms"
+# -- the choice of the trees -----------------------------------------------------------------------
+
+
+Note = dict[str, Any]  # see `Note` in sequoia/saved_files/run_meta.py
+
+
+def note_words(notes: Sequence[Note], elsewhere: Elsewhere | None = None) -> list[str]:
+    """A sentence for each of `notes`. If a lane was left out, and a tree would win on the machine
+    `elsewhere`, a sentence about that follows."""
+    words = [_WORDS[note["code"]](note) for note in notes]
+    if elsewhere and any(note["code"] == "repeat" for note in notes):
+        words.append(elsewhere_words(elsewhere))
+    return words
+
+
+def _rates_words(note: Note) -> str:
+    """Where the acceptance rates come from. If they come from different texts for the two prompts,
+    the sentence says so for each."""
+    found: dict[str, dict[str, None]] = {}
+    for source in note["sources"]:
+        found.setdefault(source["prompt_name"], {})[_source_words(source)] = None
+    by_prompt = {name: " and ".join(words) for name, words in found.items()}
+    if len(words := set(by_prompt.values())) == 1:
+        return f"Trees and chain lengths are planned from acceptance rates {words.pop()}."
+    (first, source), *others = by_prompt.items()
+    rest = "".join(f"; on {name}, from acceptance rates {other}" for name, other in others)
+    return f"On {first}, trees and chain lengths are planned from acceptance rates {source}{rest}."
+
+
+def _source_words(source: Note) -> str:
+    not_here = "" if source["prompt_name"] else ", not on this prompt"
+    if source["label"] != "recorded":
+        return f"counted on a built-in sample text{not_here}"
+    kind = f" ({text_words(source['kind'])})" if source["kind"] else ""
+    if source["has_prompt"]:
+        return f"counted on texts that include this prompt{kind}"
+    return f"counted on other texts{kind}{not_here}"
+
+
+def _chain_words(note: Note) -> str:
+    label = "hypothetical" if note["hypothetical"] else "predicted"
+    return (
+        f"A tuned chain of {note['nodes']} nodes, not in this race, would reach "
+        f"{note['speedup']:.2f}× plain{_on(note)} ({label}, from the rates known before the race)."
+    )
+
+
+def _repeat_words(note: Note) -> str:
+    nodes, levels = note["nodes"], note["levels"]
+    if nodes == 1:
+        return (
+            f"{note['lane']} is plain decoding{_on(note)}: nothing larger is predicted to be "
+            "faster."
+        )
+    is_chain = nodes == levels
+    shape = f"a chain of {nodes} nodes" if is_chain else f"{nodes} nodes on {levels} levels"
+    return (
+        f"{note['lane']} is {shape}{_on(note)}, the same as {note['other']}, so it is raced once."
+    )
+
+
+def _instead_words(note: Note) -> str:
+    return f"{' and '.join(note['lanes'])} races instead."
+
+
+def _on(note: Note) -> str:
+    return f" on {note['prompt_name']}" if note["prompt_name"] else ""
+
+
+_WORDS = {
+    "rates": _rates_words,
+    "missing_chain": _chain_words,
+    "repeat": _repeat_words,
+    "instead": _instead_words,
+}

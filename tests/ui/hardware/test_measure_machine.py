@@ -43,37 +43,39 @@ QUIET = profile(0.010)
 @pytest.mark.parametrize("found", [profile(0.010), profile(0.012, 0.1), profile(0.005, 0.15)])
 def test_a_good_measurement_replaces_the_last(measured: Any, pair: Any, found: Any) -> None:
     measured(QUIET)
-    assert measured(found).doubt == ""
+    assert measured(found).is_used
     assert pair.measured.profile is found
 
 
 @pytest.mark.parametrize(
-    ("found", "words"),
-    [(profile(0.020), "2.0 times as long"), (profile(0.011, 0.5), "differed by 50%")],
+    ("found", "slower", "unsteady"),
+    [(profile(0.020), 2.0, None), (profile(0.011, 0.5), None, 0.5)],
     ids=["slower", "unsteady"],
 )
 def test_a_disturbed_measurement_is_kept_out(
-    measured: Any, pair: Any, found: Any, words: str
+    measured: Any, pair: Any, found: Any, slower: float | None, unsteady: float | None
 ) -> None:
     measured(QUIET)
-    assert words in measured(found).doubt
+    disturbed = measured(found)
+    assert disturbed.slower == pytest.approx(slower)
+    assert disturbed.unsteady == pytest.approx(unsteady)
     assert pair.measured.profile is QUIET
-    assert measured(replace(QUIET)).doubt == ""
+    assert measured(replace(QUIET)).is_used
 
 
 def test_a_second_measurement_that_finds_the_same_is_used(measured: Any, pair: Any) -> None:
     """The machine itself may have become slower."""
     measured(QUIET)
-    assert measured(profile(0.020)).doubt
+    assert not measured(profile(0.020)).is_used
     again = profile(0.022)
-    assert measured(again).doubt == ""
+    assert measured(again).is_used
     assert pair.measured.profile is again
 
 
 def test_two_disturbed_measurements_that_differ_are_kept_out(measured: Any, pair: Any) -> None:
     measured(QUIET)
-    assert measured(profile(0.020)).doubt
-    assert measured(profile(0.040)).doubt
+    assert not measured(profile(0.020)).is_used
+    assert not measured(profile(0.040)).is_used
     assert pair.measured.profile is QUIET
 
 
@@ -81,5 +83,5 @@ def test_an_unsteady_machine_is_measured_all_the_same(measured: Any, pair: Any) 
     """All measurements of some machines are unsteady."""
     measured(profile(0.010, 0.3))
     found = profile(0.011, 0.35)
-    assert measured(found).doubt == ""
+    assert measured(found).is_used
     assert pair.measured.profile is found

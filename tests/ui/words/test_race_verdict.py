@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -10,7 +11,7 @@ from sequoia.algorithm.expected_steps import SEGMENTS, ExpectedSteps
 from sequoia.diagnosis.compare_runs import LaneRun, LaneRuns
 from sequoia.diagnosis.race_verdict import race_verdict
 from sequoia.planning.compare_plans import Elsewhere
-from ui.words.race_verdict import details, elsewhere_words, reasons
+from ui.words.race_verdict import details, elsewhere_words, note_words, reasons
 
 A100 = "A100, Llama-2-7B with 68M, eager, as in the paper"
 ELSEWHERE = Elsewhere(A100, 1.354)
@@ -106,3 +107,33 @@ def test_a_chain_that_wins_or_ties_names_a_machine_on_which_the_tree_would_win()
     assert not named(replace(CHAIN, kind="tree"), replace(slower, kind="chain"))
     timed = [replace(one, runs=(replace(one.runs[0], clock="another"),)) for one in (CHAIN, equal)]
     assert not named(*timed)  # a tie on a simulated clock
+
+
+# -- the choice of the trees -----------------------------------------------------------------------
+
+
+CODE = {"prompt_name": "", "label": "recorded", "kind": "code", "has_prompt": False}
+
+
+def rates(*sources: dict[str, Any]) -> str:
+    (words,) = note_words([{"code": "rates", "sources": [*sources]}])
+    return words.removeprefix("Trees and chain lengths are planned from acceptance rates ")
+
+
+def test_the_source_of_the_rates_is_named() -> None:
+    assert rates(CODE) == "counted on other texts (Python code), not on this prompt."
+    here = "counted on texts that include this prompt (Python code)."
+    assert rates({**CODE, "has_prompt": True}) == here
+    sample = "counted on a built-in sample text, not on this prompt."
+    assert rates({**CODE, "label": "measured", "kind": ""}) == sample
+
+
+def test_a_predicted_chain_has_its_label() -> None:
+    note = {"code": "missing_chain", "prompt_name": "", "nodes": 6, "speedup": 1.5}
+    words = "A tuned chain of 6 nodes, not in this race, would reach 1.50× plain"
+    assert note_words([{**note, "hypothetical": False}]) == [
+        f"{words} (predicted, from the rates known before the race)."
+    ]
+    assert note_words([{**note, "hypothetical": True}]) == [
+        f"{words} (hypothetical, from the rates known before the race)."
+    ]

@@ -1,4 +1,4 @@
-"""The list of model types for the Models view. Independent of Gradio."""
+"""Which model types run, in words, as the Models view lists them."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from sequoia.algorithm.step_trace import DecodeStats
 from sequoia.algorithm.tree import Tree
 from sequoia.diagnosis.where_time_went import time_breakdown
 from sequoia.saved_files.race_results import Diagnosis, Remedy
-from ui.words.where_time_went import diagnosis_words, remedy_label, remedy_words
+from ui.words.race_analysis import diagnosis_words, remedy_label, remedy_words
 
 PLAIN = DecodeStats(steps=100, tokens=100, seconds={"draft": 0.0, "verify": 0.8, "overhead": 0.2})
 RUN = DecodeStats(steps=50, tokens=150, seconds={"draft": 0.3, "verify": 0.6, "overhead": 0.15})

@@ -1,0 +1,189 @@
+"""Sentences of the Hardware view: about a measurement of this machine, the times of a profile, its
+trees, and acceptance by depth."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sequoia.measuring.counted_acceptance import LEAST, DepthTest
+from sequoia.measuring.defaults import SLACK
+from sequoia.planning.hardware_profile import HardwareProfile
+from sequoia.planning.plan_for_machine import Plan
+from sequoia.planning.roofline import EFFICIENCY
+from sequoia.validate_input import and_list
+from ui.words.figures import size_words, time_words
+
+_VISIBLE = 0.02  # smallest relative change of a time that is mentioned
+
+
+# -- a measurement of this machine -----------------------------------------------------------------
+
+
+def change_words(
+    before: HardwareProfile | None,
+    after: HardwareProfile,
+    slower: float | None = None,
+    unsteady: float | None = None,
+) -> str:
+    """The time of a one-token pass of the target, and its change since the measurement `before`. If
+    the measurement is not used, why: `slower` times as long as before, or times of one pass that
+    differ by the share `unsteady`."""
+    seconds = after.verify_seconds(1)
+    if slower:
+        return _kept_words(f"a one-token pass took {slower:.1f} times as long as before")
+    if unsteady:
+        return _kept_words(f"the times of one pass differed by {unsteady:.0%}")
+    words = f"A one-token pass takes {time_words(seconds)}"
+    if before is None:
+        return f"{words}, measured."
+    last = before.verify_seconds(1)
+    change = round((seconds / last - 1) * 100)
+    if not change:
+        return f"{words}, as before."
+    return f"{words}; before, it took {time_words(last)} ({change:+d}%)."
+
+
+def _kept_words(why: str) -> str:
+    return (
+        "The earlier measurement is kept: other programs seem to have slowed this one down, as "
+        f"{why}. Measure again; if the result is the same, it is used."
+    )
+
+
+# -- the times of a profile ------------------------------------------------------------------------
+
+
+def mixed_words(times: tuple[str, str], acceptance: str) -> str:
+    """A warning that the times are those of other models (target, draft) than the acceptance."""
+    target, draft = times
+    return (
+        f"Hypothetical: the times are those of {target} with {draft}, but the "
+        f"acceptance is that of {acceptance}. "
+    )
+
+
+def level_words(seconds: float) -> str:
+    """The overhead per level, which the curve of overhead by nodes does not include."""
+    return (
+        f"Not in the overhead curve: {time_words(seconds)} per drafted level, "
+        "however many nodes it has. It covers sampling the level's tokens and, after the "
+        "target's pass, accepting or rejecting them."
+    )
+
+
+def averaged_words(profile: HardwareProfile) -> str | None:
+    """The times of a target pass that planning uses; None if they are nearly equal to those in the
+    profile."""
+    changed = [
+        nodes
+        for nodes, seconds, _ in profile.target_seconds
+        if abs(profile.verify_seconds(nodes) / seconds - 1) > _VISIBLE
+    ]
+    if not changed:
+        return None
+    flat = dict.fromkeys(map(profile.verify_seconds, changed))
+    averages = and_list([_average(profile, seconds) for seconds in flat])
+    return (
+        "More nodes cannot take less time, so a fall in the curve is noise, and planning uses "
+        f"an average: {averages}."
+    )
+
+
+def _average(profile: HardwareProfile, seconds: float) -> str:
+    """The time of a target pass that planning uses for several sizes in a row."""
+    same = [size for size, *_ in profile.target_seconds if profile.verify_seconds(size) == seconds]
+    return f"{time_words(seconds)} for {same[0]} to {same[-1]} nodes"
+
+
+def roofline_words(parts: Mapping[str, Mapping[str, Any]]) -> str:
+    """The figures that a visitor's own profile was computed from, without those about offloading.
+    parts: the arguments of HardwareProfile.roofline, by name."""
+    device = parts["device"]
+    share = device.get("efficiency", EFFICIENCY)
+    models = "; ".join(
+        f"{part}: {parts[part]['parameters']:.3g} weights of {parts[part]['bytes_per_weight']:g} "
+        f"bytes, {parts[part]['layers']} layers with {parts[part]['launch_us_per_layer']:g} µs of "
+        "launch overhead each"
+        for part in ("target", "draft")
+    )
+    return (
+        f"Roofline from your figures: {device['memory_gb_per_s']:g} GB/s, {device['tflops']:g} "
+        f"TFLOP/s at {share:.0%} efficiency; {models}."
+    )
+
+
+# -- its trees -------------------------------------------------------------------------------------
+
+
+def there_words(name: str, source: str, plan: Plan, label: str) -> str:
+    """The best plan for the profile `name`, which another one is compared with. source: of its
+    times. label: of the plan's figures."""
+    return (
+        f"With the times of {name} ({source}) and the same "
+        f"acceptance: {size_words(plan.tree)}, {plan.expected_tokens:.2f} tokens in "
+        f"{time_words(plan.predicted_seconds)}, {plan.predicted_speedup:.2f}× plain decoding "
+        f"({label})."
+    )
+
+
+def largest_words(nodes: int, most: int) -> str:
+    """A hint that a larger tree may be faster than the best one, which has `nodes` nodes, the
+    largest size considered. most: the largest size that “Max nodes” accepts."""
+    words = f" The best tree has {nodes} nodes, the largest size considered."
+    words += " A larger tree may be faster"
+    return f"{words}: set “Max nodes” above {nodes}." if nodes < most else f"{words}."
+
+
+def default_words(
+    default: Plan, best: Plan, second: Plan | None, label: str, *, is_here: bool
+) -> str:
+    """The tree that Decode's default setting would choose with the same times and acceptance. best,
+    second: the fastest tree and the runner-up. label: of the plan's figures. is_here: whether the
+    times are this machine's."""
+    rule = (
+        f"In Decode, “Sequoia, planned for this machine” {'is' if is_here else 'would be'} the "
+        "tree with the most expected tokens per step of those that are at most "
+        f"{SLACK * 100:g}% slower than the fastest. Here"
+    )
+    if default.tree == best.tree:
+        return f"{rule} that is the fastest tree."
+    if second and default.tree == second.tree:
+        return f"{rule} that is the runner-up."
+    return (
+        f"{rule} that tree has {size_words(default.tree)}: {default.expected_tokens:.2f} tokens "
+        f"per step, {default.predicted_speedup:.2f}× plain ({label})."
+    )
+
+
+# -- acceptance by depth ---------------------------------------------------------------------------
+
+
+def depth_words(verdict: DepthTest) -> str:
+    """Whether acceptance depends on the rank alone, and the cell that shows it best."""
+    if verdict.holds is None:
+        return (
+            "Too few counts to tell whether acceptance depends on depth; decode more tokens "
+            "(the tree must have at least 3 levels)."
+        )
+    if not verdict.holds:
+        return f"The positional assumption fails here: {_cell_words(verdict)}."
+    among = (
+        "The clearest deviation"
+        if verdict.compared > 1
+        else "Only one cell has enough counts for a test (at least "
+        f"{LEAST:g} acceptances and {LEAST:g} rejections expected)"
+    )
+    return f"No evidence that acceptance depends on depth. {among}: {_cell_words(verdict)}."
+
+
+def _cell_words(verdict: DepthTest) -> str:
+    here, elsewhere = verdict.here, verdict.elsewhere
+    child = f"child {verdict.rank + 1}"
+    parent = f"a node at depth {verdict.depth}" if verdict.depth else "the root"
+    words = (
+        f"{child} of {parent} was accepted in {here.accepted:.6g} of {here.visits} visits "
+        f"({here.rate:.0%}), and {child} at all other depths in {elsewhere.accepted:.6g} of "
+        f"{elsewhere.visits} ({elsewhere.rate:.0%}); p = {verdict.p_value:.2g}"
+    )
+    return words + f", corrected for {verdict.compared} tests" * (verdict.compared > 1)
