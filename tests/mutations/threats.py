@@ -177,7 +177,7 @@ REQUESTS = (
     ),
     Mutation(
         "an unexpected error writes what a visitor sent to the log",
-        "ui/serving/log_lines.py",
+        "ui/serving/sender.py",
         'return f"{type(problem).__name__} in',
         'return f"{problem!r} in',
         _GUARDS + "test_an_unexpected_error_is_logged_as_one_line_without_its_text",
@@ -192,7 +192,7 @@ REQUESTS = (
     ),
     Mutation(
         "a line break in a request's path begins a forged line in the log",
-        "ui/serving/log_lines.py",
+        "ui/serving/sender.py",
         '.replace("\\n", " ")',
         "",
         _GUARDS + "test_a_refused_request_is_one_line_in_the_log_without_its_body",
@@ -419,7 +419,7 @@ VISITORS = (
     Mutation(
         "one visitor has a job in line in every view",
         "ui/serving/session_view.py",
-        "            if who in jobs:",
+        "            if who in jobs and jobs[who] is not replaced:",
         "            if False:",
         _SESSIONS + "test_a_visitor_has_one_run_in_all_views",
     ),
@@ -470,7 +470,7 @@ VISITORS = (
     Mutation(
         "one visitor has two runs at once in the same view",
         "ui/serving/sessions.py",
-        "if last and last.busy:",
+        "if last and last.busy and not last.is_replaceable:",
         "if False:",
         _SESSIONS + "test_one_run_per_visitor",
     ),

@@ -13,10 +13,9 @@ from sequoia.errors import BadTrace
 from sequoia.saved_files.pooled_runs import MOST_RUNS
 from ui.decode import messages
 from ui.decode.clocks import retimed
-from ui.decode.plain_run import plain_run
 from ui.decode.recordings import Recording
 from ui.decode.request import DecodeRequest
-from ui.decode.run import MORE_RUNS, PairChanged, decoder_of
+from ui.decode.run import MORE_RUNS, PairChanged, decoder_of, plain_run
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost, made_with
 from ui.serving.run_job import Ended, Notice, RunJob
@@ -65,15 +64,8 @@ class AgainJob(RunJob):
 
     def _message(self, events: Sequence[Any]) -> str:
         recording = self._recording
-        is_over = isinstance(events[-1], Ended)
-        return messages.again_message(
-            recording.name,
-            recording.meta,
-            done=is_over,
-            error=self.error,
-            notice=self._notice,
-            ahead=self._ahead,
-        )
+        goes_on = not isinstance(events[-1], Ended)
+        return self.said(run=recording.name, meta=recording.meta, stored=True, again=goes_on)
 
     def _so_far(self) -> str | None:
         return messages.so_far(self._recording.run(), self._recording.name)

@@ -15,7 +15,7 @@ from sequoia.planning.simulated_step_times import SimulatedClock
 from sequoia.saved_files.run_meta import PaperResult, SharedMeta
 from sequoia.validate_input import shown
 from ui.shared.saved_profiles import SAVED, Entry, saved_entries, shipped
-from ui.words.machines import machine_of, with_article
+from ui.words.figures import machine_of, with_article
 from ui.words.plans import calibration_words
 
 HERE = ""  # the key of this machine's own clock

@@ -1,6 +1,6 @@
 """Messages from the server to the Decode view, as JSON strings. A step has the fields of StepTrace.
 
-A message: {v, run, from, meta?, stored?, trees?, pieces?, steps, done, end?, tail?, error, notice,
+A message: {run, from, meta?, stored?, trees?, pieces?, steps, done, end?, tail?, error, notice,
 wait?, follow?, followed?}. The first message to a follower lacks error and notice. For messages
 without a run see `notice_message`.
 
@@ -11,7 +11,7 @@ of the run contained, but `so_far` and `whole` send all.
 end: why the run ended or paused (see ui.serving.run_job.Ended).
 tail: text that is held back after the last token, such as an incomplete character.
 wait: how many runs are ahead, and their expected seconds. follow: true if the current run can be
-followed meanwhile. Functions here get `wait` and `follow` together, as `ahead`.
+followed meanwhile.
 followed: true for another visitor's run (added by `RunJob.follow`).
 """
 
@@ -27,50 +27,7 @@ from sequoia.diagnosis.compare_runs import Speedup
 from sequoia.saved_files.run_file import Run, clock_of, numbered_trees, steps_json
 from sequoia.validate_input import json_text
 from ui.decode.clocks import mixture_in_file
-from ui.serving.wait_times import NOTHING
-from ui.words.machines import machine_of
-
-VERSION = 1
-
-
-class RunMessages:
-    """Makes the messages of one run, and counts the steps sent so far."""
-
-    def __init__(self, run: str) -> None:
-        self.run = run
-        self.sent = 0
-        self._trees: dict[Tree, int] = {}
-
-    def batch(
-        self,
-        added: Sequence[Recorded],
-        *,
-        meta: Mapping[str, Any] | None = None,
-        end: str | None = None,
-        tail: str = "",
-        error: str | None = None,
-        notice: str | None = None,
-        ahead: Mapping[str, Any] = NOTHING,
-    ) -> str:
-        """One message with the steps of `added`. A message with an `end` is the last one, unless a
-        paused or stopped run continues."""
-        start = self.sent
-        self.sent += len(added)
-        steps, self._trees = steps_part(added, self._trees)
-        return json_text(
-            {
-                "v": VERSION,
-                "run": self.run,
-                "from": start,
-                **({"meta": meta, "stored": True} if meta is not None else {}),
-                **steps,
-                "done": end is not None,
-                **({"end": end, "tail": tail} if end else {}),
-                "error": error,
-                "notice": notice,
-                **ahead,
-            }
-        )
+from ui.words.figures import machine_of
 
 
 def steps_part(
@@ -100,26 +57,9 @@ def all_steps(steps: Sequence[StepTrace], pieces: Mapping[int, str]) -> dict[str
     }
 
 
-def notice_message(
-    *, error: str | None = None, notice: str | None = None, ahead: Mapping[str, Any] = NOTHING
-) -> str:
+def notice_message(*, error: str | None = None, notice: str | None = None) -> str:
     """A message without a run: the page shows the texts in banners. The run on screen stays."""
-    return json_text({"v": VERSION, "error": error, "notice": notice, **ahead})
-
-
-def again_message(
-    run: str,
-    meta: Mapping[str, Any],
-    *,
-    done: bool,
-    error: str | None,
-    notice: str | None,
-    ahead: Mapping[str, Any] = NOTHING,
-) -> str:
-    """A message about a finished run that is run again: its meta, with the speed-up so far. done:
-    whether no more further runs follow."""
-    state = {"again": not done, "error": error, "notice": notice, **ahead}
-    return json_text({"v": VERSION, "run": run, "meta": meta, "stored": True, **state})
+    return json_text({"error": error, "notice": notice})
 
 
 def whole(run: Run, name: str, stored: bool = False) -> str:
@@ -134,7 +74,7 @@ def so_far(run: Run, name: str) -> str:
 
 
 def _all_of(run: Run, name: str) -> dict[str, Any]:
-    return {"v": VERSION, "run": name, "meta": run.meta, **all_steps(run.steps, run.pieces)}
+    return {"run": name, "meta": run.meta, **all_steps(run.steps, run.pieces)}
 
 
 def recorded(meta: Mapping[str, Any]) -> dict[str, Any]:

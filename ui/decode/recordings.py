@@ -7,13 +7,13 @@ import re
 import secrets
 import threading
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
-from sequoia import Recorder, Run, SequoiaError
+from sequoia import Recorder, Run, SequoiaError, StepTrace, Tree
 from sequoia.assets_folder import ASSETS
 from sequoia.errors import BadTrace
 from sequoia.validate_input import MAX_JSON_BYTES, shown
@@ -64,11 +64,26 @@ class Recording:
     def __init__(self, recorder: Recorder, meta: Mapping[str, Any]) -> None:
         self.name = new_name()
         self._recorder = recorder
+        self._trees: dict[Tree, int] = {}
+        self._sent = 0
         self.meta = dict(meta)
 
     @property
     def node_count(self) -> int:
         return self._recorder.node_count
+
+    @property
+    def pending(self) -> str:
+        """The text held back after the last token."""
+        return self._recorder.pending
+
+    def add(self, made: Iterable[StepTrace]) -> dict[str, Any]:
+        """Record the steps `made`. Returns the fields of a message about them."""
+        added = [self._recorder.add(trace) for trace in made]
+        first = self._sent
+        self._sent += len(added)
+        steps, self._trees = messages.steps_part(added, self._trees)
+        return {"from": first, **steps}
 
     def run(self) -> Run:
         return replace(self._recorder.run(), meta=dict(self.meta))

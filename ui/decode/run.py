@@ -6,21 +6,22 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from sequoia import Decoder, Pair, Recorder, SamplingParams, SequoiaError, StepTrace, Tree
+from sequoia.algorithm.progress import ShouldStop
 from sequoia.checked_types import MAX_STEPS
 from sequoia.decoding.recorder import prompt_pieces
-from sequoia.diagnosis.compare_runs import LaneRun, Step
+from sequoia.diagnosis.compare_runs import LaneRun, Step, common_tokens
 from sequoia.errors import OutOfMemory
 from sequoia.models.describe import dtype_name, place_of, versions
+from sequoia.models.streamed_text import TextStream
 from sequoia.planning.compare_plans import chain_gains
 from sequoia.saved_files.run_meta import SharedMeta
 from ui.decode import messages
 from ui.decode.clocks import clock_meta, retimed
-from ui.decode.plain_run import PlainRun, plain_run
 from ui.decode.recordings import Recording, RunStore
 from ui.decode.request import DecodeRequest
 from ui.serving.limits import Limits
@@ -28,7 +29,7 @@ from ui.serving.model_host import ModelHost, named
 from ui.serving.run_job import Ended, Notice, RunJob
 from ui.serving.wait_times import Demand
 from ui.shared.saved_profiles import Entry
-from ui.shared.speedup_meta import Timed, compared_with_plain, step_of
+from ui.shared.speedup_meta import Timed, compared_with_plain, plain_meta, step_of
 from ui.shared.tree_request import ChosenTree, TreeRequest
 from ui.words.plans import chain_words
 
@@ -75,8 +76,7 @@ class DecodeJob(RunJob):
         self._timed: Timed | None = None  # the run and plain decoding, once both have ended
         self._seconds = 0.0  # time of all steps on this machine, whatever the run's clock
         self._wanted_steps: int | None = None  # in this turn; None: no limit
-        self._emitted = 0  # tokens emitted so far
-        self._emitted_before = 0  # tokens emitted before this turn
+        self._tokens_before = 0  # tokens emitted before this turn
 
     @property
     def holding(self) -> bool:
@@ -96,13 +96,13 @@ class DecodeJob(RunJob):
     def share(self) -> float:
         if self._is_compared:  # the work includes a plain run, whose duration is unknown
             return 0.0
-        done = self._emitted - self._emitted_before
+        done = len(self._tokens) - self._tokens_before
         return done / self._turn_tokens if self._turn_tokens else 0.0
 
     @property
     def _turn_tokens(self) -> int:
         """The most tokens that this turn can add to the text."""
-        return self.request.params.max_new_tokens - self._emitted_before
+        return self.request.params.max_new_tokens - self._tokens_before
 
     def _take(self, event: Event) -> None:
         super()._take(event)
@@ -110,26 +110,22 @@ class DecodeJob(RunJob):
             self._record(event)
 
     def _message(self, events: Sequence[Event]) -> str:
-        if self.recording is None:
-            return messages.notice_message(error=self.error, notice=self._notice, ahead=self._ahead)
+        recording = self.recording
+        if recording is None:
+            return self.said()
         metas = [
             event.meta for event in events if isinstance(event, Started | Ended) and event.meta
         ]
-        meta = metas[-1] if metas else None
-        if meta is not None:
-            self.recording.meta = dict(meta)
+        about: dict[str, Any] = {}
+        if metas:
+            recording.meta = dict(metas[-1])
+            about = {"meta": recording.meta, "stored": True}
         if self._timed is not None:
-            self.recording.timed = (self._timed,)
-        added = [self._recorder.add(event) for event in events if isinstance(event, StepTrace)]
-        return self._run_messages.batch(
-            added,
-            meta=meta,
-            end=events[-1].end if isinstance(events[-1], Ended) else None,
-            tail=self._recorder.pending,
-            error=self.error,
-            notice=self._notice,
-            ahead=self._ahead,
-        )
+            recording.timed = (self._timed,)
+        steps = recording.add(event for event in events if isinstance(event, StepTrace))
+        last = events[-1]
+        ended = {"end": last.end, "tail": recording.pending} if isinstance(last, Ended) else {}
+        return self.said(run=recording.name, **about, **steps, done=bool(ended), **ended)
 
     def _so_far(self) -> str | None:
         recording = self.recording
@@ -137,17 +133,16 @@ class DecodeJob(RunJob):
 
     def _record(self, started: Started) -> None:
         self._notice = None
-        self._recorder = Recorder(started.pair, started.prompt, started.meta)
-        self.recording = Recording(self._recorder, started.meta)
+        recorder = Recorder(started.pair, started.prompt, started.meta)
+        self.recording = Recording(recorder, started.meta)
         self.recording.request = self.request
-        self._run_messages = messages.RunMessages(self.recording.name)
         self._run_store.put(self.recording)
 
     # -- in the thread -----------------------------------------------------------------------------
 
     def work(self, steps: int | None) -> Ended:
         self._wanted_steps = steps
-        self._emitted_before = self._emitted
+        self._tokens_before = len(self._tokens)
         with self.turn(self.request.chat) as pair:
             if self._released or (self._decoder and self._decoder.pair.target is not pair.target):
                 raise PairChanged(
@@ -207,7 +202,6 @@ class DecodeJob(RunJob):
             trace = retimed(made, self._clock)
             self._done_steps.append(step_of(trace))
             self._tokens += trace.emitted
-            self._emitted += len(trace.emitted)
             self.post(trace)
             if time.monotonic() > end:
                 return self.overdue()
@@ -310,3 +304,58 @@ def _tree_meta(tree_request: TreeRequest, chosen: ChosenTree) -> dict[str, Any]:
     if tree_request.kind == "planned" and chosen.acceptance is not None:
         meta["why"] = chain_words(chain_gains(chosen.tree, chosen.acceptance.smoothed()))
     return meta
+
+
+# -- the baseline ----------------------------------------------------------------------------------
+
+
+PLAIN_TOKENS = 512  # most tokens of a baseline
+PLAIN_SECONDS = 3.0  # wall-clock time after which no further step of a baseline begins
+
+
+@dataclass(frozen=True)
+class PlainRun:
+    """A finished baseline. steps: tokens and seconds of each step. texts: the text that each step
+    added. tokens: the ids of all tokens. finish: why it ended, as in StepTrace, or "time" if it
+    took PLAIN_SECONDS."""
+
+    steps: tuple[Step, ...] = ()
+    texts: tuple[str, ...] = ()
+    tokens: tuple[int, ...] = ()
+    finish: str = "time"
+
+    def to_meta(self, text: Sequence[int]) -> dict[str, Any]:
+        """The run as JSON values; see `plain_meta`. text: the token ids of the run that it is
+        compared with."""
+        seconds = [seconds for _, seconds in self.steps]
+        same = common_tokens(text, self.tokens)
+        return plain_meta(seconds, self.texts, same, self.finish, PLAIN_SECONDS)
+
+    def timed(self, seed: int) -> LaneRun:
+        return LaneRun("", seed, self.steps, self.tokens)
+
+
+def plain_run(pair: Pair, decode_request: DecodeRequest, should_stop: ShouldStop) -> PlainRun:
+    """Decode the prompt without a draft. The run ends at the latest after PLAIN_TOKENS tokens, at
+    the request's own token limit, or after about PLAIN_SECONDS. The steps are timed on the
+    request's clock. There are no steps if `should_stop` ended the run, or if the prefill already
+    took PLAIN_SECONDS."""
+    most = min(PLAIN_TOKENS, decode_request.params.max_new_tokens)
+    params = replace(decode_request.params, max_new_tokens=most)
+    decoder = Decoder(pair, decode_request.prompt, params, Tree.chain(1))
+    text = TextStream(pair.tokenizer, decoder.prompt)
+    steps = list[Step]()
+    texts = list[str]()
+    tokens = list[int]()
+    end = time.monotonic() + PLAIN_SECONDS
+    decoder.prefill()
+    while decoder.finish is None and not should_stop() and time.monotonic() < end:
+        trace = retimed(decoder.step(), decode_request.simulated_clock)
+        steps.append(step_of(trace))
+        texts.append("".join(map(text.add, trace.emitted)))
+        tokens += trace.emitted
+    if texts:
+        texts[-1] += text.pending
+    if should_stop():
+        return PlainRun()
+    return PlainRun(tuple(steps), tuple(texts), tuple(tokens), decoder.finish or "time")

@@ -13,8 +13,7 @@ from starlette.concurrency import run_in_threadpool
 from sequoia import Run, SequoiaError
 from ui.decode import messages, recordings
 from ui.decode.again import AgainJob, job_again
-from ui.decode.button_scripts import anew, began
-from ui.decode.form import EXAMPLES_ABOUT, LOADING, RUN, START_OVER, Controls, controls
+from ui.decode.form import EXAMPLES_ABOUT, LOADING, RUN, START_OVER, Controls, anew, began, controls
 from ui.decode.form_tree import FormTrees
 from ui.decode.recordings import RunStore
 from ui.decode.request import DecodeRequest, settings_of, tree_request_of

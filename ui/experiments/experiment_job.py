@@ -11,7 +11,7 @@ from sequoia import Pair, SequoiaError
 from sequoia.experiments.experiment import Experiment
 from sequoia.experiments.result import ExperimentResult
 from sequoia.experiments.runner import RunProgress, run_experiment, units_file
-from ui.serving.measurement_job import MeasurementJob, Report
+from ui.serving.job import MeasurementJob, Report
 from ui.serving.model_host import ModelHost
 from ui.serving.wait_times import Demand, duration_words
 

@@ -13,7 +13,7 @@ from sequoia.experiments.registry import EXPERIMENTS, experiment_named
 from sequoia.experiments.result import ExperimentResult
 from sequoia.validate_input import json_text
 from ui.experiments.experiment_job import SIZE, Found
-from ui.serving.measurement_job import Report
+from ui.serving.job import Report
 from ui.shared.saved_profiles import shipped
 from ui.words.experiments import WORDS
 

@@ -16,11 +16,11 @@ from sequoia.errors import BadPrompt, BadSamplingParams, BadTree
 from sequoia.text_files import load_json
 from sequoia.validate_input import json_text, shown, whole
 from ui.decode import clocks
-from ui.decode.button_scripts import began
+from ui.decode.form import began
 from ui.decode.tab import LiveView
 from ui.lab.acceptance_job import WAYS, AcceptanceJob
+from ui.serving.job import Report
 from ui.serving.limits import Limits
-from ui.serving.measurement_job import Report
 from ui.serving.model_host import ModelHost
 from ui.serving.session_view import ASKED, SessionView, sent_with
 from ui.shared import markup, saved_profiles

@@ -14,7 +14,7 @@ from sequoia import Pair
 from sequoia.exactness.losslessness.comparison import Comparison
 from sequoia.exactness.losslessness.losslessness_test import Findable, LosslessnessTest
 from sequoia.exactness.losslessness.settings import PAIR, Setting
-from ui.serving.measurement_job import MeasurementJob, Report
+from ui.serving.job import MeasurementJob, Report
 from ui.serving.model_host import ModelHost
 from ui.serving.wait_times import Demand
 

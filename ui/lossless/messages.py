@@ -14,7 +14,7 @@ from sequoia.exactness.losslessness.losslessness_test import Findable
 from sequoia.exactness.losslessness.settings import Setting
 from sequoia.validate_input import json_text
 from ui.lossless.lossless_job import Sampled
-from ui.serving.measurement_job import Report
+from ui.serving.job import Report
 from ui.words.losslessness import BUG_WORDS, decoder_name, progress_words, test_words
 
 MOST_ROWS = 24  # in a message during a test; the last message has all rows

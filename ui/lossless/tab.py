@@ -14,7 +14,7 @@ from sequoia.exactness.losslessness.settings import PAIR, Setting
 from ui.lossless.form import LosslessForm, field_of, lossless_form
 from ui.lossless.lossless_job import LosslessJob
 from ui.lossless.messages import bug_chosen_message, refusal_message, report_message
-from ui.serving.measurement_job import Report
+from ui.serving.job import Report
 from ui.serving.session_view import ASKED, SessionView, sent_with
 from ui.shared.events import UNQUEUED, FormData, Updates, model_work, visitor
 from ui.shared.layout import busy_buttons, drawn, on_choice, side_and_main

@@ -1,7 +1,7 @@
 """Messages from the server to the Race view, as JSON strings, and the stored races. Independent
 of Gradio and of models.
 
-A message: {v, race, from, meta?, notes?, lanes?, stored?, trees?, pieces?, steps, step_lanes, done,
+A message: {race, from, meta?, notes?, lanes?, stored?, trees?, pieces?, steps, step_lanes, done,
 stopped?, error, notice, wait?, follow?, followed?, results?, analysis?, verdict?, pool?}. For
 `from`, `trees`, `pieces`, `steps`, `wait`, `follow` and `followed` see ui.decode.messages. Steps
 are in the order of the race, and trees are numbered for the whole race.
@@ -42,19 +42,17 @@ from sequoia.saved_files.pooled_runs import Pool, PooledRun
 from sequoia.saved_files.race_file import LaneLog, RaceLog, saved_results
 from sequoia.saved_files.race_results import Result
 from sequoia.validate_input import json_text
-from ui.decode.messages import VERSION, all_steps, recorded, steps_part
-from ui.decode.recordings import NODE_BYTES, new_name
+from ui.decode.messages import all_steps, recorded, steps_part
+from ui.decode.recordings import new_name
 from ui.race.pooled import pool_state
 from ui.race.race_plan import elsewhere_in
 from ui.race.report import recorded_result, verdict_message, verdict_of
 from ui.race.request import RaceRequest
-from ui.serving.wait_times import NOTHING
-from ui.shared.memory_size import memory_size
 from ui.shared.speedup_meta import compared_with_plain, plain_meta, speedup_meta, step_of
 from ui.shared.tree_menu import SHAPES
+from ui.words.plans import rule_words
 from ui.words.race_analysis import analysis_shown
-from ui.words.race_notes import note_words
-from ui.words.trees import rule_words
+from ui.words.race_verdict import note_words
 
 
 @dataclass(frozen=True)
@@ -91,8 +89,7 @@ class StoredRace:
     continuation: None for a race from a file, which cannot be continued. planned: how many runs
     there will be, the race itself included; None unless further runs are being made. seconds: how
     long the race took on this machine; 0 for a race from a file. most_nodes: of a tree that the
-    visitor may decode with. node_count: size in tree nodes, by
-    which a RunStore limits its memory.
+    visitor may decode with. node_count: size in tree nodes, by which a RunStore limits its memory.
     """
 
     continuation: Continuation | None = None
@@ -206,13 +203,14 @@ class StoredRace:
             self.pool = replace(self.pool, verdicts=verdicts, stopped=False)
             self.judge()
 
-    def analysis(self, results: Sequence[Result | None] | None) -> dict[str, Any]:
-        """`results` and their words, as fields of a message. Empty if there are none."""
-        if not results:
+    @property
+    def analysis(self) -> dict[str, Any]:
+        """The results so far and their words, as fields of a message. Empty if there are none."""
+        if not self.results:
             return {}
         return {
-            "results": orjson.Fragment(json_of(saved_results(), results)),
-            "analysis": analysis_shown(results, self.meta, self.most_nodes),
+            "results": orjson.Fragment(json_of(saved_results(), self.results)),
+            "analysis": analysis_shown(self.results, self.meta, self.most_nodes),
         }
 
     @property
@@ -251,12 +249,11 @@ class StoredRace:
     def _all(self) -> dict[str, Any]:
         with self._lock:
             return {
-                "v": VERSION,
                 "race": self.name,
                 **self.head,
                 **all_steps(self._steps, self._pieces),
                 "step_lanes": [*self._step_lanes],
-                **self.analysis(self.results),
+                **self.analysis,
                 **self.judged,
             }
 
@@ -305,8 +302,6 @@ class OpenedRace(StoredRace):
         for lane, step in log.in_order():
             run = log.lanes[lane].run
             self._add_step(lane, Recorded(run.steps[step], run.pieces))
-        # a file with small trees can still have long texts
-        self.node_count = max(self.node_count, memory_size(self) // NODE_BYTES)
 
 
 class RaceRecording(StoredRace):
@@ -340,58 +335,6 @@ class RaceRecording(StoredRace):
             return RaceLog(self.meta, lanes, self.results, self.pool, self.expected)
 
 
-def batch(
-    race: StoredRace,
-    added: Mapping[str, Any],
-    *,
-    first: bool,
-    done: bool,
-    stopped: bool = False,
-    error: str | None = None,
-    notice: str | None = None,
-    results: Sequence[Result | None] | None = None,
-    judged: Mapping[str, Any] | None = None,
-    ahead: Mapping[str, Any] = NOTHING,
-) -> str:
-    """A message with new steps. added: as `RaceRecording.add` returns them. first: whether it is
-    the race's first message, which also describes the lanes. results, judged (StoredRace.judged):
-    only if they are new."""
-    return json_text(
-        {
-            "v": VERSION,
-            "race": race.name,
-            **({**race.head, "stored": True} if first else {}),
-            **added,
-            "done": done,
-            **({"stopped": stopped} if done else {}),
-            "error": error,
-            "notice": notice,
-            **ahead,
-            **race.analysis(results),
-            **(judged or {}),
-        }
-    )
-
-
-def pooled_message(
-    race: StoredRace, error: str | None, notice: str | None, ahead: Mapping[str, Any] = NOTHING
-) -> str:
-    """A message without steps: the verdict on the race and its further runs so far."""
-    return json_text(
-        {
-            "v": VERSION,
-            "race": race.name,
-            "error": error,
-            "notice": notice,
-            **ahead,
-            **race.judged,
-        }
-    )
-
-
-def notice_message(
-    *, error: str | None = None, notice: str | None = None, ahead: Mapping[str, Any] = NOTHING
-) -> str:
+def notice_message(*, error: str | None = None, notice: str | None = None) -> str:
     """A message without a race: its words appear in a banner above what is on screen."""
-    words = {"error": error, "notice": notice}
-    return json_text({"v": VERSION, "race": None, **words, **ahead})
+    return json_text({"race": None, "error": error, "notice": notice})

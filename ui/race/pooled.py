@@ -1,18 +1,28 @@
-"""The state of a race's further runs, as the page shows it. Independent of Gradio and of models."""
+"""A race's further runs: their state, as the page shows it, and their prompts and seeds.
+
+The prompts are the race's own, and prompts of the same kind of text (code or prose) that are
+shipped with the program. Shipped texts on which the bundled pair's acceptance was counted are left
+out, because trees are planned from that acceptance. Independent of Gradio and of models.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from typing_extensions import TypedDict  # pydantic needs this one before Python 3.12
 
+from sequoia import SamplingParams
+from sequoia.assets_folder import ASSETS
 from sequoia.diagnosis.verdict import RaceVerdict
 from sequoia.saved_files.pooled_runs import MOST_RUNS, PooledRun
 from sequoia.saved_files.race_file import LaneLog, RaceLog
-from ui.race.more_prompts import FurtherRun, further_runs, prompt_kind
+from sequoia.text_files import load_json
 from ui.race.report import ran_to_end, settings_of
 from ui.race.request import RaceRequest
+from ui.shared.prompts import presets, prompt_kind, read_prompts, surveyed_texts
 from ui.shared.speedup_meta import step_of
 
 USUAL_MORE = 5  # how many further runs to make if the verdict needs no more
@@ -112,3 +122,67 @@ def _seconds_per_token(lane: LaneLog) -> float | None:
     steps = [step_of(step) for step in lane.run.steps]
     tokens = sum(tokens for tokens, _ in steps)
     return sum(seconds for _, seconds in steps) / tokens if tokens else None
+
+
+# -- the inputs of further runs --------------------------------------------------------------------
+
+
+@cache
+def prompts_of(kind: str) -> tuple[str, ...]:
+    """The opening prompts, presets and benchmark prompts of a kind of text, in a fixed order and
+    without those on which acceptance was counted."""
+    named = [*read_prompts(ASSETS / "opening_prompts.json"), *presets()]
+    texts = [preset.text for preset in named if prompt_kind(preset.text) == kind]
+    every = dict.fromkeys([*texts, *load_json(ASSETS / "bench" / f"{kind}.json")])
+    return tuple(text for text in every if text.strip() not in surveyed_texts(kind))
+
+
+@dataclass(frozen=True)
+class FurtherRun:
+    """The inputs of one further run. second_prompt: empty in a race of one prompt."""
+
+    prompt: str
+    params: SamplingParams
+    second_prompt: str = ""
+
+
+def further_runs(
+    prompts: Sequence[str], params: SamplingParams, made: int, most: int
+) -> list[FurtherRun]:
+    """At most `most` further runs of a race on one or two `prompts`. made: how many further runs
+    it already has.
+
+    Above temperature 0 every run has a new seed, so prompts are used again once all have been used.
+    At temperature 0 a new seed changes nothing, so each prompt is used once. If a race has two
+    prompts of the same kind of text, its further runs use the same two: nothing says which other
+    pairs differ in the same way. Such a race has no further runs at temperature 0.
+    """
+    if len(prompts) == 2 and prompt_kind(prompts[0]) == prompt_kind(prompts[1]):
+        seeds = range(made + 1, made + most + 1) if params.temperature else ()
+        return [FurtherRun(prompts[0], params.further(number), prompts[1]) for number in seeds]
+    first, *second = [_further_prompts(prompt, params, made, most) for prompt in prompts]
+    if not second:
+        return [FurtherRun(prompt, params) for prompt, params in first]
+    return [
+        FurtherRun(prompt, params, other)
+        for (prompt, params), (other, _) in zip(first, second[0], strict=False)
+    ]
+
+
+def _further_prompts(
+    prompt: str, params: SamplingParams, made: int, most: int
+) -> list[tuple[str, SamplingParams]]:
+    """For each further run, the prompt to use for `prompt`, and the run's parameters."""
+    others = [text for text in prompts_of(prompt_kind(prompt)) if text != prompt]
+    if params.temperature == 0:
+        return [(text, params) for text in others[made : made + most]]
+    return [
+        (_turn(others, prompt, number), params.further(number))
+        for number in range(made + 1, made + most + 1)
+    ]
+
+
+def _turn(others: Sequence[str], prompt: str, number: int) -> str:
+    """The prompt of run `number`. Run 0 is the race itself, which had `prompt`."""
+    turns = [prompt, *others]
+    return turns[number % len(turns)]

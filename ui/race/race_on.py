@@ -13,15 +13,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sequoia import Lane, Pair, Race, SequoiaError
+from sequoia import Lane, Pair, Race
 from sequoia.errors import BadTrace
 from sequoia.saved_files.pooled_runs import MOST_RUNS, PooledLane, PooledRun
-from ui.race import messages
-from ui.race.expected import expected_of
+from ui.decode.run import PairChanged
 from ui.race.messages import StoredRace
-from ui.race.more_prompts import FurtherRun
-from ui.race.pooled import next_runs
-from ui.race.report import Tally, ran_to_end, steps_of
+from ui.race.pooled import FurtherRun, next_runs
+from ui.race.report import Tally, expected_of, ran_to_end, steps_of
 from ui.serving.fair_queue import Busy
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost, made_with
@@ -30,10 +28,6 @@ from ui.serving.wait_times import Demand
 
 # No further run starts once the job has taken this many times the time limit of one run.
 TIME_LIMITS = 10
-
-
-class PairChanged(SequoiaError):
-    """The models of the race, which its further runs need, are no longer loaded."""
 
 
 @dataclass(frozen=True)
@@ -73,13 +67,11 @@ class RaceOnJob(RunJob):
         if race.planned is not None:
             raise Busy("further runs of this race are being made already")
         self.recording = self._race = race
-        self._is_over = False
         self._race.planned = self._pooled + len(self._runs)
 
     @property
     def is_replaceable(self) -> bool:
-        """Whether the visitor's next run may end this job."""
-        return not self._is_over
+        return True
 
     @property
     def _pooled(self) -> int:
@@ -92,10 +84,9 @@ class RaceOnJob(RunJob):
             self._race.add_run(event.run)
         elif isinstance(event, Ended):
             self._race.end_runs(complete=event.end == "length")
-            self._is_over = True
 
     def _message(self, events: Sequence[Any]) -> str:  # noqa: ARG002  the race recorded them
-        return messages.pooled_message(self._race, self.error, self._notice, self._ahead)
+        return self.said(race=self._race.name, **self._race.judged)
 
     def demand(self) -> Demand:
         asked = self._asked.request

@@ -20,7 +20,7 @@ from ui.shared.prompts import surveyed_texts
 from ui.shared.saved_profiles import Entry
 from ui.shared.tree_menu import PLANNED, SHAPES
 from ui.shared.tree_request import ChosenTree, TreeRequest
-from ui.words.machines import machine_of
+from ui.words.figures import machine_of
 
 # the simulated clock (see clocks.py) of the A100 preset; the first choice for RacePlan.elsewhere
 FAMILIAR_CLOCK = "a100-llama-2-7b-eager"

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from sequoia import SequoiaError
@@ -12,18 +13,23 @@ from sequoia.assets_folder import ASSETS
 from sequoia.saved_files.race_file import LaneLog, RaceLog
 from sequoia.saved_files.run_file import Run
 from sequoia.validate_input import MAX_JSON_BYTES
-from ui.decode.recordings import RunStore, json_of
+from ui.decode.recordings import NODE_BYTES, RunStore, json_of
 from ui.race.messages import OpenedRace, StoredRace
 from ui.serving.limits import Limits
 
 RACES = ASSETS / "races"
 WELCOME = "welcome"
+_MEMORY_PER_BYTE = 5  # bytes of memory that a byte of a race file takes, about
 
 
 def opened(path: Any, most: int) -> OpenedRace:
     """The race in the file at `path`, which may have at most `most` bytes. Raises BadTrace with a
     message for the visitor."""
-    return OpenedRace(RaceLog.from_dict(json_of(path, most, "race")))
+    race = OpenedRace(RaceLog.from_dict(json_of(path, most, "race")))
+    # a file with small trees can still have long texts
+    in_memory = Path(path).stat().st_size * _MEMORY_PER_BYTE
+    race.node_count = max(race.node_count, in_memory // NODE_BYTES)
+    return race
 
 
 def welcome() -> OpenedRace | None:

@@ -43,6 +43,7 @@ from sequoia.diagnosis.verdict import RaceVerdict
 from sequoia.diagnosis.what_to_try import diagnose, typical_tree
 from sequoia.diagnosis.where_time_went import time_breakdown
 from sequoia.exactness.same_tokens import check_text
+from sequoia.measuring.steps_for_texts import expected_steps, fixed_lane
 from sequoia.planning.simulated_step_times import SimulatedClock
 from sequoia.saved_files.pooled_runs import Pool
 from sequoia.saved_files.race_file import LaneLog, RaceLog
@@ -337,3 +338,35 @@ def _kind(lane: LaneLog) -> str:
         return "plain"
     branches = any(len(step.tree) > step.tree.levels for step in lane.run.steps)
     return "tree" if branches else "chain"
+
+
+# -- expected steps --------------------------------------------------------------------------------
+
+
+def expected_of(
+    pair: Pair, race: Race, texts: Sequence[Sequence[int]], params: SamplingParams
+) -> tuple[ExpectedSteps | None, ...] | None:
+    """For each lane, the expected number of steps for the texts of all lanes with the same prompt.
+    texts: the token ids that each lane emitted.
+
+    A value is None if the lane's tree changes from step to step, if its verifier does not allow the
+    computation, or if all of these texts are too short. At temperature 0 the result is None instead
+    of a tuple: nothing is random, so the expected steps are the actual ones.
+    """
+    if params.temperature == 0:
+        return None
+    found: list[ExpectedSteps | None] = [None] * len(race.lanes)
+    prompts = [decoder.prompt for decoder in race.decoders]
+    for prompt in dict.fromkeys(prompts):
+        places = [i for i, own in enumerate(prompts) if own == prompt]
+        lanes = [fixed_lane(race.lanes[i].tree, race.lanes[i].verifier) for i in places]
+        steps = expected_steps(pair, prompt, [texts[i] for i in places], params, lanes)
+        for place, of_lane in zip(places, steps, strict=True):
+            found[place] = of_lane and rounded(of_lane)
+    return tuple(found)
+
+
+def rounded(expected: ExpectedSteps) -> ExpectedSteps:
+    """`expected` with as many decimals as a file keeps."""
+    steps = tuple(tuple(round(one, 4) for one in of_text) for of_text in expected.steps)
+    return ExpectedSteps(expected.tokens, steps)

@@ -13,10 +13,9 @@ from sequoia.planning.simulated_step_times import SimulatedClock
 from sequoia.saved_files.race_file import MOST_LANES
 from ui.decode import clocks
 from ui.decode.request import DecodeRequest
-from ui.race.more_prompts import prompt_kind
 from ui.serving.limits import Limits
 from ui.shared.labels import RACE
-from ui.shared.prompts import require_length
+from ui.shared.prompts import prompt_kind, require_length
 from ui.shared.saved_profiles import Entry
 from ui.shared.tree_menu import SHAPES, listed_numbers
 from ui.shared.tree_request import ChosenTree, TreeRequest

@@ -21,12 +21,11 @@ from sequoia.saved_files.run_file import Run
 from ui.decode.recordings import RunStore
 from ui.decode.request import DecodeRequest
 from ui.decode.run import run_meta, shared_meta
-from ui.race import distribution_check, messages
+from ui.race import distribution_check
 from ui.race.distribution_check import DistributionCheck, Round
-from ui.race.expected import expected_of
 from ui.race.messages import Continuation, RaceRecording, StoredRace
 from ui.race.race_plan import ChosenLane, plan_race
-from ui.race.report import FinishedRace, Tally, steps_of
+from ui.race.report import FinishedRace, Tally, expected_of, steps_of
 from ui.race.request import LaneRequest, RaceRequest
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
@@ -89,7 +88,6 @@ class RaceJob(RunJob):
 
     @property
     def is_replaceable(self) -> bool:
-        """Whether the visitor's next run may end this job."""
         return self.checking
 
     def __init__(
@@ -140,35 +138,28 @@ class RaceJob(RunJob):
             self.analysing = False
 
     def _message(self, events: Sequence[Any]) -> str:
-        if self.recording is None:
-            return messages.notice_message(error=self.error, notice=self._notice, ahead=self._ahead)
-        added = self.recording.add(
+        recording = self.recording
+        if recording is None:
+            return self.said(race=None)
+        fields = recording.add(
             (event.lane, event.trace) for event in events if isinstance(event, StepMade)
         )
-        results = None
-        judged = None
+        if not self._lanes_sent:
+            fields |= {**recording.head, "stored": True}
+            self._lanes_sent = True
         for event in events:
             if isinstance(event, ResultsSoFar):
-                self.recording.results = results = event.results
+                recording.results = event.results
+                fields |= recording.analysis
             elif isinstance(event, StepsEnded):
-                self.recording.expected = event.expected
-                self.recording.seconds = event.seconds
-                self.recording.judge()
-                judged = self.recording.judged
-        first = not self._lanes_sent
-        self._lanes_sent = True
-        return messages.batch(
-            self.recording,
-            added,
-            first=first,
-            done=self._over is not None or self.error is not None,
-            stopped=self._over is not None and self._over.stopped,
-            error=self.error,
-            notice=self._notice,
-            results=results,
-            judged=judged,
-            ahead=self._ahead,
-        )
+                recording.expected = event.expected
+                recording.seconds = event.seconds
+                recording.judge()
+                fields |= recording.judged
+        done = self._over is not None or self.error is not None
+        if done:
+            fields["stopped"] = self._over is not None and self._over.stopped
+        return self.said(race=recording.name, **fields, done=done)
 
     def _so_far(self) -> str | None:
         recording = self.recording

@@ -3,15 +3,16 @@ value, so they check what they get."""
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import AsyncIterator
-from functools import partial
 from typing import Any
 
 import gradio as gr
+from starlette.concurrency import run_in_threadpool
 
 from sequoia import SequoiaError, Tree
-from sequoia.errors import BadTrace, BadTree
+from sequoia.errors import BadTrace, BadTree, Stopped
 from sequoia.validate_input import whole
 from ui.decode.form_tree import FormTrees
 from ui.decode.recordings import file_name
@@ -24,7 +25,7 @@ from ui.race.race_on import RaceOnJob
 from ui.race.recordings import StoredRaces
 from ui.race.request import RaceRequest, lane_tree
 from ui.race.run import RaceJob
-from ui.race.starts import Starts
+from ui.serving.inbox import SECONDS_PER_BATCH
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
 from ui.serving.session_view import ASKED, FOLLOWING, RunView, sent_with
@@ -51,7 +52,6 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
         super().__init__(model_host, limits)
         self._live = live
         self.stored = StoredRaces(limits)
-        self._starts = Starts(self.sessions, self.stored)
         # so that only one of several simultaneous requests can continue the same race
         self._going_on = threading.Lock()
 
@@ -134,39 +134,27 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
 
     async def run(self, data: FormData, request: gr.Request) -> AsyncIterator[str]:
         """Run a race and send its messages. At temperatures above 0, a check of losslessness may
-        come last; `check` sends its messages. Before the race begins, wait for the analysis of the
-        visitor's last race, and end that race's check or further runs (see `race_on`)."""
+        come last; `check` sends its messages. The race ends the check or the further runs (see
+        `race_on`) of the visitor's last race."""
         try:
-            race = await self._start(request, data)
+            race = await self.started(request, lambda: self._job(data))
         except SequoiaError as problem:
             yield notice_message(error=f"Not started: {problem}")
             return
         try:
             async for message in race.messages():
                 yield message
-                if race.checking:
+                if race.is_replaceable:
                     return
         finally:  # also if the page is closed: Gradio then closes this generator
-            if not race.checking:
+            if not race.is_replaceable:
                 race.halt()
 
-    async def _start(self, request: gr.Request, data: FormData) -> RaceJob:
-        """Start a new race of the visitor. Raises SequoiaError if it is refused."""
-        begin = partial(self._begin, data, request)
-        return await self._starts.start(visitor(request), begin, self.going())
-
-    def stop(self, request: gr.Request) -> None:
-        """Stop the visitor's race, its check or its further runs, after the current step. If a race
-        or further runs are about to start, do not start them."""
-        self._starts.cancel(visitor(request), "Stop was pressed")
-        super().stop(request)
-
-    def _begin(self, data: FormData, request: gr.Request) -> RaceJob:
-        """Start the race that the form describes. Raises SequoiaError if it is refused."""
+    def _job(self, data: FormData) -> RaceJob:
+        """The race that the form describes. Raises SequoiaError if it is refused."""
         race_request = RaceRequest.parse(self.form.values(data), self._limits)
         race = RaceJob(race_request, self._model_host, self._limits, self.stored.newest)
         race.is_shared = self._limits.shares or self.form.is_shared(data)
-        self.start(request, race)
         return race
 
     async def check(self, request: gr.Request) -> AsyncIterator[str]:
@@ -174,36 +162,47 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
         race = self.sessions.get(visitor(request))
         if not isinstance(race, RaceJob) or not race.checking:
             return
-        try:
-            async for message in race.messages():
-                yield message
-        finally:
-            race.halt()
+        async for message in self._rest_of(race, request):
+            yield message
 
     async def race_on(self, event: gr.EventData, request: gr.Request) -> AsyncIterator[str]:
-        """Make further runs of the race that the browser names, with other prompts or seeds. First
-        wait for the analysis of the visitor's last race, and end that race's check or further
-        runs."""
+        """Make further runs of the race that the browser names, with other prompts or seeds. They
+        end the check of the visitor's last race."""
+        kept = self.stored.newest.get(sent_with(event).get("race"))
         try:
-            job = await self._go_on(request, sent_with(event).get("race"))
+            await self._analysed(request)
+            job = await run_in_threadpool(self._further_runs, kept, request)
         except SequoiaError as problem:
             yield notice_message(error=f"Not continued: {problem}")
             return
+        async for message in self._rest_of(job, request):
+            yield message
+
+    async def _analysed(self, request: gr.Request) -> None:
+        """Wait until the visitor's last race is analysed: the button for further runs can be
+        pressed before that. Raises Stopped if Stop ended the analysis."""
+        race = self.sessions.get(visitor(request))
+        if not isinstance(race, RaceJob) or not race.analysing:
+            return
+        while race.busy and race.analysing:
+            await asyncio.sleep(SECONDS_PER_BATCH)
+        if race.halted():
+            raise Stopped("Stop was pressed")
+
+    async def _rest_of(self, job: RaceJob | RaceOnJob, request: gr.Request) -> AsyncIterator[str]:
+        """The messages of a job, until another replaces it. A message after that would bring the
+        old race back to the screen. All are read, so that the end of the job is recorded."""
         try:
             async for message in job.messages():
-                yield message
+                if self.is_of(request, job):
+                    yield message
         finally:
             job.halt()
 
-    async def _go_on(self, request: gr.Request, name: Any) -> RaceOnJob:
-        """Start further runs of the race `name`. Raises SequoiaError if they are refused."""
-        kept = self.stored.newest.get(name)
+    def _further_runs(self, kept: StoredRace | None, request: gr.Request) -> RaceOnJob:
+        """Start further runs of the race `kept`. Raises SequoiaError if they are refused."""
         if kept is None:
             raise BadTrace("this race is no longer stored; run it again")
-        begin = partial(self._begin_further_runs, kept, request)
-        return await self._starts.start(visitor(request), begin, self.form.interruptible())
-
-    def _begin_further_runs(self, kept: StoredRace, request: gr.Request) -> RaceOnJob:
         with self._going_on:
             job = RaceOnJob(kept, self._model_host, self._limits)
         try:
@@ -220,10 +219,7 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
     def buttons_now(self, request: gr.Request) -> Updates:
         """Updates of the buttons for the current state of the visitor's race. If it has just ended,
         also an update of the file to save."""
-        who = visitor(request)
-        race = self.sessions.get(who)
-        if meanwhile := self._starts.meanwhile(who):
-            return meanwhile
+        race = self.sessions.get(visitor(request))
         if race and race.busy and race.is_replaceable:
             return self.form.interruptible()
         if race and race.busy:

@@ -31,10 +31,6 @@ class Cancelled(Exception):
     """A job was stopped before it was done."""
 
 
-def _unknown_share() -> float:
-    return 0.0
-
-
 @dataclass(eq=False)
 class Work:
     """Work that waits for the engine or uses it. share: returns the fraction that is done, from 0
@@ -43,7 +39,7 @@ class Work:
     waiting work that does not, and is not refused either. began: when it became the first."""
 
     demand: Demand = field(default_factory=Demand)
-    share: Callable[[], float] = _unknown_share
+    share: Callable[[], float] = lambda: 0.0
     job: Any = None
     returns: bool = False
     skips: bool = False

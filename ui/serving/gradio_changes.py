@@ -16,7 +16,7 @@ from gradio import processing_utils
 from gradio.state_holder import SessionState
 
 from ui.serving.guards import NO_FETCHING
-from ui.serving.log_lines import in_one_line
+from ui.serving.sender import in_one_line
 
 _log = logging.getLogger(__name__)
 

@@ -37,8 +37,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ui.serving.limits import MIB, Limits
-from ui.serving.log_lines import in_one_line, log_failure
-from ui.serving.sender import client_of, household, name_of
+from ui.serving.sender import client_of, household, in_one_line, log_failure, name_of
 
 NO_FETCHING = "this server does not fetch files from other addresses"
 MAX_LISTS = 20_000  # lists and objects in one request; the page sends a few hundred

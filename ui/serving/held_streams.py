@@ -24,8 +24,7 @@ from starlette.datastructures import Headers, QueryParams
 from starlette.responses import Response, StreamingResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ui.serving.log_lines import in_one_line
-from ui.serving.sender import client_of
+from ui.serving.sender import client_of, in_one_line
 
 # answers that one browser keeps open; two connections are left for its other requests
 MOST_OPEN = 4

@@ -14,6 +14,7 @@ from typing import Any
 from starlette.concurrency import run_in_threadpool
 
 from sequoia import SequoiaError
+from sequoia.validate_input import json_text
 from ui.serving.fair_queue import Busy
 from ui.serving.inbox import SECONDS_PER_BATCH, Inbox, Received
 from ui.serving.job import Job
@@ -115,11 +116,12 @@ class RunJob(Job[Any]):
         """Everything recorded so far, as the first message for a visitor who begins to follow. None
         if there is no recording."""
 
-    @property
-    def _ahead(self) -> dict[str, Any]:
-        """Fields for a message: the jobs ahead, and whether a run can be followed meanwhile."""
+    def said(self, **fields: Any) -> str:
+        """A message with `fields`, the texts of the banners, the jobs ahead, and whether a run can
+        be followed meanwhile."""
         can_follow = {"follow": True} if self._can_follow else {}
-        return {**wait_field(self._wait), **can_follow}
+        banners = {"error": self.error, "notice": self._notice}
+        return json_text({**fields, **banners, **wait_field(self._wait), **can_follow})
 
     def _look_for_a_run_to_follow(self) -> bool:
         """Whether another visitor's job of the same name can be followed now. If so, the next

@@ -52,13 +52,16 @@ class SessionView(ABC, Generic[R]):
         address has as many as are allowed. A visitor is one opened page. A person who opens many
         pages has a single address, but so does a whole room of people behind one router."""
         in_line = [sessions.in_line for sessions in self._model_host.sessions]
+        last = self.sessions.get(who)
+        replaced = last if last is not None and last.is_replaceable else None
         for jobs in in_line:
-            if who in jobs:
+            if who in jobs and jobs[who] is not replaced:
                 raise Busy(
                     f"one run at a time; your {jobs[who].name} has not ended yet: stop it first"
                 )
         most = self._limits.per_address
-        same = [job for jobs in in_line for job in jobs.values() if job.address == address]
+        every = [job for jobs in in_line for job in jobs.values() if job is not replaced]
+        same = [job for job in every if job.address == address]
         if most is not None and len(same) >= most:
             raise Busy(
                 f"your network address already has {most} run{'s' * (most != 1)} waiting or "
@@ -75,6 +78,10 @@ class SessionView(ABC, Generic[R]):
         job = make()
         self.start(request, job)
         return job
+
+    def is_of(self, request: gr.Request, job: R) -> bool:
+        """Whether `job` is still the visitor's job in this view, not replaced by another."""
+        return self.sessions.get(visitor(request)) is job
 
     def job_state(self, event: gr.EventData, request: gr.Request) -> Updates:
         """The answer to a page that asks for the state of its job. It sets the buttons. If no job

@@ -49,10 +49,10 @@ class Sessions(Generic[R]):
 
     def go(self, who: str, run: R, steps: int | None = None) -> None:
         """Start or resume `run` as the run of visitor `who`, for `steps` steps, or to its end if
-        None. Raises Busy."""
+        None. It ends a replaceable run of theirs. Raises Busy."""
         with self._lock:
             last = self._runs.get(who)
-            if last and last.busy:
+            if last and last.busy and not last.is_replaceable:
                 raise Busy("one run at a time; stop the current one first")
             is_full = last is None and len(self._runs) >= self._limits.sessions
             idle = self._idle() if is_full else None
@@ -60,6 +60,7 @@ class Sessions(Generic[R]):
             if idle is not None:
                 self._runs.pop(idle).release()
             if last is not None and last is not run:
+                last.halt()
                 last.release()
             self._runs[who] = run
             self._runs.move_to_end(who)

@@ -5,10 +5,8 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict, deque
-from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import fmean
-from types import MappingProxyType
 from typing import Any
 
 RECENT = 40  # jobs of a kind that are remembered
@@ -41,9 +39,6 @@ class Wait:
         runs = f"{self.ahead} run{'s' * (self.ahead != 1)}"
         wait = duration_words(self.seconds)
         return f"{runs} ahead of you, {wait}; {what} starts automatically"
-
-
-NOTHING: Mapping[str, Any] = MappingProxyType({})  # no fields: the visitor does not wait
 
 
 def wait_field(wait: Wait | None) -> dict[str, Any]:

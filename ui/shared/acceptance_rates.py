@@ -11,7 +11,7 @@ from sequoia import Acceptance, Pair
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
 from sequoia.measuring.counted_acceptance import AcceptanceByLevel, depth_test
 from sequoia.planning.paper_results import paper_acceptance
-from ui.words.depth import depth_words
+from ui.words.hardware import depth_words
 
 # from appendix E of the paper
 PAPER = paper_acceptance()

@@ -14,8 +14,8 @@ from collections.abc import Iterable
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
+from sequoia.algorithm.verifiers import RULES
 from ui.shared import markup
-from ui.shared.verifier_facts import verifier_facts
 
 UI = Path(__file__).resolve().parents[1]
 _IMPORT = re.compile(
@@ -116,3 +116,18 @@ def _scoped(path: Path, number: dict[Path, str]) -> str:
         f"// {name_of(path)}\nconst {number[path]} = (() => {{\n{body}\n"
         f"return {{ {', '.join(names)} }};\n}})();"
     )
+
+
+# -- facts about verifiers -------------------------------------------------------------------------
+
+
+def verifier_facts() -> dict[str, dict[str, str | bool]]:
+    """The facts by the verifier's key; `fromLeaves` and `keepsQ` are those of Verifier."""
+    return {
+        rule.key: {
+            "label": rule.label,
+            "fromLeaves": rule.from_leaves,
+            "keepsQ": rule.keeps_q,
+        }
+        for rule in RULES
+    }

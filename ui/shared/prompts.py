@@ -1,8 +1,9 @@
 """The example prompts in assets/prompts.json, the check of a prompt's length, the texts on which
-acceptance was counted, and the default temperature of the forms."""
+acceptance was counted, the kind of a text, and the default temperature of the forms."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -16,6 +17,22 @@ from sequoia.validate_input import read_each
 # not 0: at 0 the bundled pair soon repeats itself, which flatters speculative decoding
 TEMPERATURE = 0.6
 FILE = ASSETS / "prompts.json"
+CODE = "code"
+PROSE = "prose"
+_SURELY_CODE = re.compile(
+    r"""^\s*(?:
+        (?:async\s+)?def\s+\w+\( | class\s+\w+\s*[:({] | import\s+[\w.]+\s*(?:$|as\b|;)
+        | from\s+[\w.]+\s+import\b | function\b.*\( | (?:const|let|var)\s+\w+\s*=
+        | \#include\b | @\w+ | // | /\* | \"{3} | SELECT\b )""",
+    re.VERBOSE,
+)
+_LIKE_CODE = re.compile(
+    r"""^\s*[\w.\[\]"']+\s*(?:=|:=|\+=|->)\s*\S
+        | [;{}]\s*$
+        | ^\s*[\w.]+\(.*\)\s*:?$
+        | ^\s*["'\w]+\s*:\s*\S.*,$""",
+    re.VERBOSE,
+)
 
 
 @dataclass(frozen=True)
@@ -66,3 +83,13 @@ def surveyed_texts(kind: str) -> frozenset[str]:
     counted. White space at either end is removed. Empty if there is no file for `kind`."""
     path = ASSETS / "survey" / f"{kind}.json"
     return frozenset(map(str.strip, load_json(path))) if path.is_file() else frozenset()
+
+
+def prompt_kind(text: str) -> str:
+    """CODE or PROSE. A text is code if any line is surely code, or if at least a third of its
+    lines look like code. Blank lines do not count."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    if any(map(_SURELY_CODE.match, lines)):
+        return CODE
+    alike = sum(bool(_LIKE_CODE.search(line)) for line in lines)
+    return CODE if alike and 3 * alike >= len(lines) else PROSE

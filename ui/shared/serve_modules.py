@@ -1,6 +1,6 @@
 """Serves the page's modules, Plotly's script, and the scripts and styles of pages that are saved as
-HTML files. All are served under one path, and only to visitors who may see the page. Also makes the
-JavaScript with which Gradio's components and events call the modules.
+HTML files, all under one path. Also makes the JavaScript with which Gradio's components and events
+call the modules.
 
 The path contains a hash of all scripts, the styles and Plotly's version, so that a browser with an
 old copy in its cache never mixes two versions.
@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import inspect
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
@@ -84,12 +83,11 @@ def _zipped(source: str, media_type: str) -> Text:
 
 
 def route() -> Route:
-    """The route that serves all these files to visitors who may see the page."""
+    """The route that serves all these files."""
     return Route(PATH + "/{version}/{name}", _serve, methods=["GET"])
 
 
 async def _serve(request: Request) -> Response:
-    await _require_login(request)
     name = request.path_params["name"]
     if request.path_params["version"] != joined().version:
         raise HTTPException(404, "The page has changed. Reload it.")
@@ -102,29 +100,6 @@ async def _serve(request: Request) -> Response:
         return Response(found.text, media_type=found.media_type, headers=_KEEP)
     headers = {**_KEEP, "Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
     return Response(found.zipped, media_type=found.media_type, headers=headers)
-
-
-async def _require_login(request: Request) -> None:
-    """Raise HTTPException 401 if the page requires a login and the visitor has none. Gradio checks
-    this only for its own routes."""
-    app = request.app
-    if app.auth is None and app.auth_dependency is None:
-        return
-    if await _user(request) is None:
-        raise HTTPException(401, "Not logged in.")
-
-
-async def _user(request: Request) -> str | None:
-    """The name of the visitor who is logged in; None without a login. Gradio's `get_current_user`
-    does the same, but it can be reached only through `app.routes`, whose structure differs between
-    versions of FastAPI."""
-    app = request.app
-    if app.auth_dependency is not None:
-        user = app.auth_dependency(request)
-        return await user if inspect.isawaitable(user) else user
-    cookies = (f"access-token-{app.cookie_id}", f"access-token-unsecure-{app.cookie_id}")
-    tokens = (request.cookies.get(name) for name in cookies)
-    return app.tokens.get(next(filter(None, tokens), None))
 
 
 def css() -> str:

@@ -31,7 +31,7 @@ from sequoia.saved_files.race_file import Rule
 from sequoia.validate_input import shown, whole
 from ui.shared.labels import with_labels
 from ui.shared.tree_menu import FITTED, LEAST_WIDE, PLANNED, SHAPES, WIDE_LEVELS, WIDE_NODES
-from ui.words.trees import planned_words, rates_words
+from ui.words.plans import planned_words, rates_words
 
 # The name that an error message about a value begins with -> the label of the value's field.
 _LABELS = {

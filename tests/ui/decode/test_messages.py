@@ -74,19 +74,6 @@ def test_a_notice_names_no_run_so_that_the_run_on_screen_stays() -> None:
     assert message["error"] == "no"
 
 
-def test_a_follower_gets_all_steps_so_far_with_everything_they_refer_to(
-    make: Callable[..., DecodeJob],
-) -> None:
-    live = make(tokens=24)
-    live.start(None)
-    whole = held(list(live.messages()))
-    message = json.loads(messages.so_far(live.recording.run(), live.recording.name))
-    assert (message["from"], message["done"]) == (0, False)
-    assert message["steps"] == whole["steps"]
-    assert message["trees"] == whole["trees"]
-    assert message["pieces"] == whole["pieces"]
-
-
 VERDICT = {"code": "win", "ratio": 2.0, "low": 1.5, "high": 2.5, "runs": 1}
 PLAIN = {"seconds": [0.002], "text": ["a"], "same": 1, "finish": "length", "limit": 3.0}
 WRONG_META: dict[str, Any] = {
@@ -129,11 +116,3 @@ def test_a_recorded_speed_is_called_recorded() -> None:
     clean = messages.recorded({"label": "measured", "plain_seconds": 0.004, "speedup": verdict})
     assert (clean["label"], clean["plain_seconds"]) == ("recorded", 0.004)
     assert clean["speedup"] == {**verdict, "label": "recorded"}
-
-
-def test_markup_of_a_run_stays_text(make: Callable[..., DecodeJob]) -> None:
-    live = make(tokens=4, prompt="<img src=x onerror=alert(1)> ${7*7} {{value}}")
-    live.start(None)
-    run = held(list(live.messages()))
-    assert run["meta"]["prompt"] == "<img src=x onerror=alert(1)> ${7*7} {{value}}"
-    assert Run.from_json(live.recording.run().to_json()).meta["prompt"] == run["meta"]["prompt"]

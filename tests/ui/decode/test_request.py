@@ -15,7 +15,7 @@ from ui.decode import clocks
 from ui.decode.request import DecodeRequest, settings_of
 from ui.serving.limits import LOCAL, PUBLIC
 from ui.shared import labels
-from ui.shared.tree_menu import SHAPES, tree_choices
+from ui.shared.tree_menu import SHAPES
 from ui.shared.tree_request import TreeRequest
 
 GOOD = {
@@ -199,18 +199,6 @@ def test_the_menu_says_which_clock_measures() -> None:
     assert labels[""] == "this machine (measured)"
     assert labels[A100].startswith("as on an A100, Llama-2-7B")
     assert all(label.endswith(" (simulated)") for key, label in labels.items() if key)
-
-
-def test_the_menu_of_trees_names_the_clock_that_trees_are_planned_for() -> None:
-    def planned(clock: Any) -> str:
-        return {kind: label for label, kind in tree_choices(clocks.clock_name(clock))}["planned"]
-
-    assert planned("").endswith("planned for this machine")
-    assert planned(A100) == f"Sequoia, planned for {clocks.simulated_clocks()[A100].name}"
-    for junk in (None, 3, [], "x"):
-        assert planned(junk) == planned("")
-    chain = dict(reversed(choice) for choice in tree_choices("an A100"))["tuned_chain"]
-    assert chain == "Tuned chain, planned for an A100"
 
 
 def test_without_a_clock_a_run_is_measured() -> None:

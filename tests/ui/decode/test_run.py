@@ -17,11 +17,9 @@ from visits import Gate, decode_request, sent, wait
 import ui.decode.run
 from sequoia import Acceptance, Decoder, Pair, Plan, Tree
 from sequoia.algorithm.verifiers import VERIFIERS
-from sequoia.diagnosis.compare_runs import LaneRun, LaneRuns, speedup
 from sequoia.errors import BadModel
-from ui.decode.plain_run import PlainRun, plain_run
 from ui.decode.recordings import RunStore
-from ui.decode.run import DecodeJob
+from ui.decode.run import DecodeJob, PlainRun, plain_run
 from ui.serving.limits import LOCAL, Limits
 from ui.serving.model_host import ModelHost
 from ui.shared.tree_menu import SHAPES
@@ -56,32 +54,6 @@ def test_a_planned_chain_says_why(
     assert meta["tree"]["description"].endswith(", from acceptance rates")
     assert meta["tree"]["rates"] == "recorded"
     assert meta["acceptance"] == [0.5, 0.1]
-
-
-@pytest.mark.parametrize(
-    ("kind", "numbers", "times"),
-    [("planned", (), 1), ("best", (8, 4), 1), ("dynamic", (8, 4), 1), ("chain", (3,), 0)],
-)
-def test_a_run_looks_up_the_acceptance_once(
-    make: Callable[..., DecodeJob],
-    monkeypatch: pytest.MonkeyPatch,
-    kind: str,
-    numbers: tuple[int, ...],
-    times: int,
-) -> None:
-    asked = []
-
-    def counted(*given: Any) -> tuple[Acceptance, str]:
-        asked.append(given)
-        return Acceptance((0.5, 0.1)), "recorded"
-
-    monkeypatch.setattr("sequoia.measuring.defaults.acceptance_of", counted)
-    monkeypatch.setattr("ui.shared.tree_request.acceptance_of", counted)
-    live = make(tree_request=TreeRequest(kind, numbers), tokens=4)
-    live.start(None)
-    meta = next(message["meta"] for message in sent(live.messages()) if "meta" in message)
-    assert len(asked) == times
-    assert meta.get("acceptance") == ([0.5, 0.1] if times else None)
 
 
 def test_more_tokens_than_the_model_supports_are_refused(
@@ -165,7 +137,7 @@ def test_a_baseline_that_ends_inside_a_character_shows_the_incomplete_character(
         def add(self, _: int) -> str:
             return ""
 
-    monkeypatch.setattr("ui.decode.plain_run.TextStream", Held)
+    monkeypatch.setattr("ui.decode.run.TextStream", Held)
     found = plain_run(pair, decode_request(tokens=3), lambda: False)
     assert found.texts == ("", "", "\ufffd")
 
@@ -230,58 +202,13 @@ def test_plain_decoding_that_was_stopped_early_says_so(
 ) -> None:
     """The clock of `plain_run` is 1 s later each time it is read, so there are two steps."""
     clock = iter(range(1000))
-    monkeypatch.setattr("ui.decode.plain_run.time", SimpleNamespace(monotonic=lambda: next(clock)))
+    monkeypatch.setattr("ui.decode.run.time", SimpleNamespace(monotonic=lambda: next(clock)))
     live = make(compare=True, tokens=24, temperature=0.0)
     live.start(None)
     list(live.messages())
     plain = live.recording.run().meta["plain"]
     assert (len(plain["text"]), plain["same"]) == (2, 2)
     assert (plain["finish"], plain["limit"]) == ("time", 3.0)
-
-
-def test_the_interval_of_the_speed_up_depends_on_both_runs(
-    make: Callable[..., DecodeJob], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Guards against an interval that depends only on how much the plain run's pace varies. Here
-    the plain run has a constant pace, and the run with a tree does not."""
-    plain = tuple([(1, 0.25)] * 48)
-    texts = ("x",) * 48
-    monkeypatch.setattr(
-        ui.decode.run, "plain_run", lambda *_: PlainRun(plain, texts, tuple(range(48)))
-    )
-    live = make(compare=True, tokens=64)
-    live.start(None)
-    meta = [json.loads(text).get("meta") for text in live.messages()][-1]
-    run = live.recording.run()
-    steps = tuple((len(step.emitted), step.total_seconds) for step in run.steps)
-    lanes = [
-        LaneRuns("", kind, (LaneRun("", 0, made),))
-        for kind, made in (("tree", steps), ("plain", plain))
-    ]
-    found = speedup(*lanes)
-    assert found.low < found.ratio < found.high
-    names = ("code", "ratio", "low", "high")
-    # a recorded step's times are rounded
-    expected = {
-        name: value if isinstance(value, str) else pytest.approx(value, rel=1e-4)
-        for name, value in found.to_dict().items()
-    }
-    assert {name: meta["speedup"][name] for name in names} == expected
-
-
-@pytest.mark.parametrize(
-    ("fields", "steps", "end"),
-    [({}, None, "length"), ({}, 2, "paused"), ({"limits": Limits(seconds=0.0)}, None, "time")],
-    ids=["length", "paused", "time"],
-)
-def test_the_last_message_says_why_the_run_ended(
-    make: Callable[..., DecodeJob], fields: dict[str, Any], steps: int | None, end: str
-) -> None:
-    live = make(tokens=40, **fields)
-    live.start(steps)
-    said = [json.loads(text) for text in live.messages()]
-    assert [message["end"] for message in said if message["done"]] == [end]
-    assert all("end" not in message for message in said if not message["done"])
 
 
 def test_waiting_between_steps_is_not_timed(
@@ -298,19 +225,6 @@ def test_waiting_between_steps_is_not_timed(
         list(live.messages())
         waited[0] += 3600.0
     assert all(step.total_seconds < 3600 for step in live.recording.run().steps)
-
-
-@pytest.mark.parametrize("case", ["off", "paused", "plain"])
-def test_there_is_no_speed_up_without_a_plain_run(
-    make: Callable[..., DecodeJob], case: str
-) -> None:
-    live = make(
-        compare=case != "off", tree_request=TreeRequest("plain") if case == "plain" else None
-    )
-    live.start(2 if case == "paused" else None)
-    metas = [meta for text in live.messages() if (meta := json.loads(text).get("meta"))]
-    assert len(metas) == 1
-    assert metas[0]["plain_seconds"] is None
 
 
 NOT_TIMED = "No speed-up shown: the plain baseline was not timed."
@@ -330,26 +244,36 @@ def test_a_stopped_run_says_that_its_speed_up_is_missing(
 
 
 @pytest.mark.parametrize(
-    ("fields", "steps", "notice"),
+    ("fields", "steps", "end", "notice"),
     [
         (
             {"compare": True, "limits": Limits(seconds=0.0)},
             None,
+            "time",
             f"Stopped at the time limit of 0 s. {NOT_TIMED}",
         ),
-        ({"compare": True}, 2, None),
-        ({"compare": True}, None, None),
-        ({"compare": False}, None, None),
-        ({"compare": True, "tree_request": TreeRequest("plain")}, None, None),
+        ({"compare": True}, 2, "paused", None),
+        ({"compare": True}, None, "length", None),
+        ({"compare": False}, None, "length", None),
+        ({"compare": True, "tree_request": TreeRequest("plain")}, None, "length", None),
     ],
     ids=["time", "paused", "timed", "not asked for", "plain itself"],
 )
-def test_a_missing_speed_up_is_mentioned_only_if_requested(
-    make: Callable[..., DecodeJob], fields: dict[str, Any], steps: int | None, notice: str | None
+def test_the_last_message_says_why_the_run_ended_and_if_its_speed_up_is_missing(
+    make: Callable[..., DecodeJob],
+    request: pytest.FixtureRequest,
+    fields: dict[str, Any],
+    steps: int | None,
+    end: str,
+    notice: str | None,
 ) -> None:
     live = make(tokens=40, **fields)
     live.start(steps)
-    assert json.loads(list(live.messages())[-1])["notice"] == notice
+    said = sent(live.messages())
+    assert [message["end"] for message in said if message.get("done")] == [end]
+    assert said[-1]["notice"] == notice
+    is_timed = live.recording.meta["plain_seconds"] is not None
+    assert is_timed == (request.node.callspec.id == "timed")
 
 
 def test_a_stopped_timing_is_mentioned(
@@ -388,17 +312,6 @@ def test_an_early_run_waits_for_the_models(pair: Pair, make: Callable[..., Decod
     assert "run" not in first
     loaded.set()
     assert sum(len(step["emitted"]) for step in steps_of(list(texts))) == 4
-
-
-def test_stop_while_waiting_for_the_models(make: Callable[..., DecodeJob], pair: Pair) -> None:
-    loaded = threading.Event()
-    model_host = ModelHost(lambda: (loaded.wait(10), pair)[1], 2)
-    model_host.open()
-    live = make(model_host=model_host)
-    live.start(None)
-    live.halt()
-    assert json.loads(list(live.messages())[-1])["notice"] == "Stopped."
-    loaded.set()
 
 
 def test_models_that_do_not_load_are_reported(make: Callable[..., DecodeJob]) -> None:
@@ -498,19 +411,6 @@ def test_a_card_that_stopped_working_ends_the_run_and_later_runs_say_so(
     assert (model_host.status.stage, model_host.status.words) == ("failed", words)
 
 
-def test_the_end_of_a_run_is_sent_even_if_its_caches_cannot_be_freed(
-    make: Callable[..., DecodeJob], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def broken(*_: object) -> None:
-        raise RuntimeError("anything")
-
-    monkeypatch.setattr(Decoder, "step", broken)
-    monkeypatch.setattr(DecodeJob, "free_caches", broken)
-    live = make()
-    live.start(None)
-    assert json.loads(list(live.messages())[-1])["end"] == "broken"
-
-
 # for each shape that has fields in the form, values of these fields that give a small tree
 FIELDS: dict[str, tuple[Any, ...]] = {
     "best": (12, 4),
@@ -552,13 +452,3 @@ def test_every_shape_runs_with_every_verifier(
         or len(json.loads(live.recording.run().to_json())["trees"][0]) == tree["nodes"]
         or tree["nodes"] > 8
     )
-
-
-def test_greedy_output_does_not_depend_on_the_tree(make: Callable[..., DecodeJob]) -> None:
-    texts = []
-    for tree_request in (TreeRequest("plain"), TreeRequest("kary", (2, 4))):
-        live = make(tokens=24, temperature=0.0, tree_request=tree_request)
-        live.start(None)
-        list(live.messages())
-        texts.append(emitted(live))
-    assert texts[0] == texts[1]

@@ -3,11 +3,9 @@ this machine only in its times. All of these are simulated, and none is called m
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from visits import filled, request, sent
@@ -21,7 +19,6 @@ from ui.decode import messages, recordings
 from ui.decode.clocks import checked_clock, clock_meta
 from ui.decode.run import DecodeJob
 from ui.decode.tab import LiveView
-from ui.hardware import view as hardware
 from ui.serving.limits import LOCAL
 from ui.shared.tree_request import TreeRequest
 
@@ -87,30 +84,18 @@ def test_each_step_takes_the_simulated_time_of_its_own_tree(make: Callable[..., 
         assert step.clock == NAME
 
 
-def test_the_page_gets_the_times_that_the_file_has(make: Callable[..., DecodeJob]) -> None:
-    live = make(clock=KEY)
-    live.start(None)
-    messages = sent(live.messages())
-    steps = [step for message in messages for step in message.get("steps", [])]
-    saved = live.recording.run().to_dict()["steps"]
-    assert [step["seconds"] for step in steps] == [step["seconds"] for step in saved]
-    labels = {message["meta"]["label"] for message in messages if "meta" in message}
-    assert labels == {"simulated"}
-
-
-def test_the_plain_run_is_timed_on_the_same_clock(make: Callable[..., DecodeJob]) -> None:
-    meta = made(make(clock=KEY, compare=True)).meta
-    assert meta["speedup"]["label"] == "simulated"
+def test_plain_decoding_and_the_verdict_have_the_same_clock(make: Callable[..., DecodeJob]) -> None:
+    run = made(make(clock=KEY, compare=True, tokens=48))
+    meta = run.meta
+    assert (meta["label"], meta["clock"]) == ("simulated", NAME)
+    assert "Roofline" in meta["clock_note"]
+    assert "measured" not in [value for value in meta.values() if isinstance(value, str)]
     assert meta["plain_seconds"] == pytest.approx(PROFILE.plain_seconds, abs=1e-6)
     assert set(meta["plain"]["seconds"]) == {round(PROFILE.plain_seconds, 7)}
-
-
-def test_the_verdict_is_from_simulated_times(make: Callable[..., DecodeJob]) -> None:
-    run = made(make(clock=KEY, compare=True, tokens=48))
     seconds = sum(step.total_seconds for step in run.steps) / 48
-    verdict = run.meta["speedup"]
-    assert verdict["seconds"] == pytest.approx([seconds, PROFILE.plain_seconds])
-    assert verdict["ratio"] == pytest.approx(PROFILE.plain_seconds / seconds)
+    assert meta["speedup"]["label"] == "simulated"
+    assert meta["speedup"]["seconds"] == pytest.approx([seconds, PROFILE.plain_seconds])
+    assert meta["speedup"]["ratio"] == pytest.approx(PROFILE.plain_seconds / seconds)
 
 
 def test_times_of_other_models_make_a_run_hypothetical(make: Callable[..., DecodeJob]) -> None:
@@ -145,13 +130,6 @@ def test_a_file_of_an_unknown_profile_is_hypothetical_unless_it_says_otherwise()
     meta = {"label": "simulated", "clock": "my card"}
     assert messages.recorded(meta)["hypothetical"] is True
     assert messages.recorded({**meta, "hypothetical": False})["hypothetical"] is False
-
-
-def test_nothing_is_called_measured(make: Callable[..., DecodeJob]) -> None:
-    meta = made(make(clock=KEY, compare=True)).meta
-    assert (meta["label"], meta["clock"]) == ("simulated", NAME)
-    assert "Roofline" in meta["clock_note"]
-    assert "measured" not in [value for value in meta.values() if isinstance(value, str)]
 
 
 def test_a_planned_tree_is_planned_for_the_clock(
@@ -209,31 +187,3 @@ def test_a_saved_run_stays_simulated_when_it_is_opened(view: LiveView) -> None:
         assert run.meta["speedup"]["label"] == "simulated"
         assert {step.clock for step in run.steps} == {NAME}
     assert again.meta["clock_note"] == saved.meta["clock_note"]
-
-
-def test_an_opened_simulated_run_is_there_after_a_reload(view: LiveView) -> None:
-    updates = view.open(str(saved_run(view)), request("two"))
-    message = json.loads(updates[view.stage])
-    assert message["stored"] is True
-    asked = request("three")
-    asked.query_params = {"run": message["run"]}
-    again = json.loads(view.load(asked)[view.stage])
-    assert again == message
-    assert again["meta"]["label"] == "simulated"
-
-
-def test_copy_to_form_restores_the_clock(view: LiveView) -> None:
-    form = view.form
-    meta = Run.from_json(saved_run(view).read_text()).meta
-    assert view.fill(SimpleNamespace(_data=meta))[form.clock]["value"] == KEY
-    measured = sent(view.run(filled(view), request("two")))
-    meta = next(message["meta"] for message in measured if "meta" in message)
-    assert view.fill(SimpleNamespace(_data=meta))[form.clock]["value"] == ""
-
-
-def test_a_simulated_run_is_not_compared_with_this_machines_profile(
-    make: Callable[..., DecodeJob],
-) -> None:
-    known = {"x": hardware.Rates("x", "recorded", RATES)}
-    assert hardware._run(made(make()), PROFILE, known) is not None
-    assert hardware._run(made(make(clock=KEY)), PROFILE, known) is None

@@ -6,7 +6,6 @@ from __future__ import annotations
 import asyncio
 import json
 import math
-import threading
 from collections.abc import Callable
 from dataclasses import replace
 from types import SimpleNamespace
@@ -202,29 +201,6 @@ def test_a_bad_measurement_is_refused_with_value_and_bound(
 ) -> None:
     *_, last = counted(made(), **data)
     assert words in last["error"]
-
-
-def test_a_stopped_measurement_has_no_result_and_the_next_one_runs(
-    made: Callable[..., LabTab], pair: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    tab = made()
-    stopped = threading.Event()
-    forward = pair.target.forward
-    held = lambda *given: (stopped.wait(30), forward(*given))[1]  # noqa: E731
-    monkeypatch.setattr(pair.target, "forward", held)
-    going = Reading(
-        tab.count(ask({"temperature": "0.6", "top_p": "1", "prompts": "code"}), visit())
-    )
-    next(going)
-    tab.stop(visit())
-    stopped.set()
-    rest = [json.loads(text)["count"] for text in going]
-    assert rest[-1] == {
-        "share": 0,
-        "words": "Stopped. The previous acceptance vector is kept.",
-        "over": True,
-    }
-    assert "result" in counted(tab)[-1]
 
 
 @pytest.mark.parametrize("way", ["decode", "own"])

@@ -258,13 +258,6 @@ def test_the_refusal_of_a_bad_request_is_shown_only_at_the_form(
     assert model_host.version == before
 
 
-def test_text_from_a_visitor_is_not_markup_in_a_refusal(tab: ModelsTab) -> None:
-    (update,) = Reading(tab.change(filled(tab, pair="<img src=x>${1}{{2}}"), request()))
-    shown = update[tab.problem]["value"]
-    assert not any(mark in shown for mark in ("<img", "${", "{{"))
-    assert "&lt;img" in shown
-
-
 def test_a_visitor_of_the_network_cannot_load_models(
     tab: ModelsTab, folders: tuple[str, str]
 ) -> None:

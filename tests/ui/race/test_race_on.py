@@ -20,15 +20,16 @@ from sequoia.errors import BadTrace
 from sequoia.saved_files.pooled_runs import PooledRun
 from sequoia.saved_files.race_file import RaceLog
 from ui.decode.recordings import RunStore
-from ui.race import more_prompts, pooled
+from ui.race import pooled
 from ui.race.messages import OpenedRace, RaceRecording
-from ui.race.more_prompts import FurtherRun, further_runs, prompt_kind, prompts_of
+from ui.race.pooled import FurtherRun, further_runs, prompts_of
 from ui.race.race_on import RaceOnJob
 from ui.race.request import RaceRequest
 from ui.race.run import RaceJob
 from ui.serving.fair_queue import Busy
 from ui.serving.limits import LOCAL
 from ui.serving.model_host import ModelHost
+from ui.shared.prompts import prompt_kind, surveyed_texts
 
 PROMPT = "def add(a, b):\n    return"
 FORM: dict[str, Any] = {
@@ -51,7 +52,7 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pooled, "MOST_RUNS", 1 + FURTHER)
     monkeypatch.setattr(pooled, "how_many_more", lambda _, room: min(FURTHER, room))
     texts = (PROMPT, "def f(x):", "class A:", "import os", "x = 1")
-    monkeypatch.setattr(more_prompts, "prompts_of", lambda kind: texts)
+    monkeypatch.setattr(pooled, "prompts_of", lambda kind: texts)
 
 
 @pytest.fixture
@@ -112,11 +113,12 @@ def test_code_is_distinguished_from_prose(text: str, kind: str) -> None:
     assert prompt_kind(text) == kind
 
 
-def test_shipped_prompts_are_of_their_kind() -> None:
+def test_shipped_prompts_are_of_their_kind_and_no_tree_was_planned_on_them() -> None:
     prompts = {kind: prompts_of(kind) for kind in ("code", "prose")}
     for kind, texts in prompts.items():
         assert len(texts) == len(set(texts)) >= 9
         assert {prompt_kind(text) for text in texts} == {kind}
+        assert not {text.strip() for text in texts} & surveyed_texts(kind)
 
 
 def test_at_temperature_0_each_further_run_has_another_prompt_and_the_same_seed() -> None:
@@ -312,20 +314,6 @@ def test_a_run_that_ends_after_the_time_limit_is_kept(
     last = sent(job.messages())[-1]
     assert len(last["pool"]["runs"]) == 1 + slow
     assert last["verdict"]["stopped"] is (slow < FURTHER)
-
-
-def test_a_stop_before_the_first_run_leaves_the_verdict_as_it_was(
-    raced: Callable[..., RaceRecording], model_host: ModelHost, gate: Gate
-) -> None:
-    race = raced()
-    before = race.judged
-    job = RaceOnJob(race, model_host, LOCAL)
-    job.start()
-    job.halt()
-    gate.open()
-    last = sent(job.messages())[-1]
-    assert (last["error"], last["verdict"]["looks"], last["verdict"]["stopped"]) == (None, 1, False)
-    assert race.judged == before
 
 
 def test_another_visitor_comes_between_two_runs(

@@ -24,7 +24,7 @@ from sequoia.planning.simulated_step_times import step_seconds
 from sequoia.saved_files.race_file import MOST_LANES, RaceLog
 from sequoia.text_files import load_json
 from ui.decode.recordings import RunStore
-from ui.race import more_prompts, pooled
+from ui.race import pooled
 from ui.race.messages import OpenedRace
 from ui.race.presets import PRESETS
 from ui.race.race_on import RaceOnJob
@@ -34,8 +34,7 @@ from ui.race.request import RaceRequest
 from ui.race.run import RaceJob
 from ui.serving.limits import LOCAL
 from ui.serving.model_host import ModelHost
-from ui.shared.prompts import surveyed_texts
-from ui.words.machines import machine_of
+from ui.words.figures import machine_of
 
 A100 = "a100-llama-2-7b-eager"
 NAME = "A100, Llama-2-7B with 68M, eager, as in the paper"
@@ -107,22 +106,28 @@ def test_tree_and_chain_are_planned_by_one_rule_for_the_clock(pair: Pair) -> Non
     assert [lane.chosen.rule for lane in plan.lanes] == ["", "chains", "trees"]
 
 
-def test_a_planned_tree_without_branches_is_not_raced_twice(
-    pair: Pair, rates: dict[str, Any]
+@pytest.mark.parametrize(
+    ("rate", "lanes", "raced_instead", "note"),
+    [
+        # the best tree is the best chain, as no second child can be accepted
+        (0.8, (PLAIN, TUNED, PLANNED), ["plain", "tuned_chain"], "repeat"),
+        (0.8, (TUNED, PLANNED), ["tuned_chain", "plain"], "instead"),
+        # the best tree is plain decoding
+        (0.0, (PLAIN, TUNED, PLANNED), ["plain", "tuned_chain"], "repeat"),
+    ],
+)
+def test_no_planned_tree_races_twice_and_two_lanes_always_race(
+    pair: Pair,
+    rates: dict[str, Any],
+    rate: float,
+    lanes: tuple[Any, ...],
+    raced_instead: list[str],
+    note: str,
 ) -> None:
-    """With a single rate, no second child can be accepted, so the best tree is the best chain."""
-    rates["acceptance"] = Acceptance((0.8,))
-    plan = plan_race(pair, asked(PLAIN, TUNED, PLANNED), LOCAL.nodes)
-    assert [lane.request.name for lane in plan.lanes] == ["Plain", "Tuned chain"]
-    nodes = len(plan.lanes[1].chosen.tree)
-    assert plan.notes[-1] == {
-        "code": "repeat",
-        "prompt_name": "",
-        "lane": "Sequoia",
-        "other": "Tuned chain",
-        "nodes": nodes,
-        "levels": nodes,
-    }
+    rates["acceptance"] = Acceptance((rate,))
+    plan = plan_race(pair, asked(*lanes), LOCAL.nodes)
+    assert [lane.request.tree_request.kind for lane in plan.lanes] == raced_instead
+    assert plan.notes[-1]["code"] == note
 
 
 def test_with_two_prompts_the_note_on_an_omitted_lane_names_the_prompt(
@@ -153,16 +158,6 @@ def test_a_chain_that_was_typed_twice_is_raced_twice(pair: Pair) -> None:
     assert len(plan_race(pair, asked(chain, chain), LOCAL.nodes).lanes) == 2
 
 
-def test_if_the_best_tree_is_the_best_chain_plain_decoding_races_it(
-    pair: Pair, rates: dict[str, Any]
-) -> None:
-    """Guards against a ready-made race that cannot run with some pairs."""
-    rates["acceptance"] = Acceptance((0.8,))
-    plan = plan_race(pair, asked(TUNED, PLANNED), LOCAL.nodes)
-    assert [lane.request.tree_request.kind for lane in plan.lanes] == ["tuned_chain", "plain"]
-    assert plan.notes[-1] == {"code": "instead", "lanes": ["Plain"]}
-
-
 def test_if_no_tree_pays_on_either_prompt_the_best_chain_races_plain_decoding(
     pair: Pair, rates: dict[str, Any]
 ) -> None:
@@ -172,16 +167,6 @@ def test_if_no_tree_pays_on_either_prompt_the_best_chain_races_plain_decoding(
     assert [lane.request.tree_request.kind for lane in lanes] == ["plain", "tuned_chain"] * 2
     assert [lane.request.prompt_name for lane in lanes] == ["code", "code", "prose", "prose"]
     assert [len(lane.chosen.tree) for lane in lanes] == [1, 2, 1, 2]
-
-
-def test_with_a_useless_draft_a_chain_still_races(pair: Pair, rates: dict[str, Any]) -> None:
-    """The planned tree is then the same as plain decoding, so its lane is left out."""
-    rates["acceptance"] = Acceptance((0.0,))
-    plan = plan_race(pair, asked(PLAIN, TUNED, PLANNED), LOCAL.nodes)
-    assert [len(lane.chosen.tree) for lane in plan.lanes] == [1, 2]
-    assert "predicted to be slower than plain decoding" in plan.lanes[1].chosen.how
-    assert plan.lanes[1].chosen.rule == ""
-    assert (plan.notes[-1]["code"], plan.notes[-1]["nodes"]) == ("repeat", 1)
 
 
 def test_the_texts_that_trees_were_planned_on_are_noted_for_each_prompt(
@@ -334,7 +319,7 @@ def gone_on(
     """A race with two further runs, over short prompts."""
     monkeypatch.setattr(pooled, "MOST_RUNS", 3)
     texts = (request.prompt, "def f(x):", "class A:")
-    monkeypatch.setattr(more_prompts, "prompts_of", lambda _: texts)
+    monkeypatch.setattr(pooled, "prompts_of", lambda _: texts)
     job = RaceJob(request, model_host, LOCAL, RunStore(8, 10**6))
     job.start()
     list(job.messages())
@@ -344,13 +329,14 @@ def gone_on(
     return job.recording.log()
 
 
-def test_further_runs_are_timed_on_the_races_clock(
-    pair: Pair, model_host: ModelHost, monkeypatch: pytest.MonkeyPatch
+def test_further_runs_have_the_lanes_and_the_clock_of_the_race(
+    pair: Pair, model_host: ModelHost, rates: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The verdict on all runs uses that clock, too."""
+    """The verdict on all runs uses that clock, too. One lane was left out of the race."""
     pair.measured.profile = None
+    rates["acceptance"] = Acceptance((0.8,))
     log = gone_on(model_host, asked(PLAIN, TUNED, PLANNED), monkeypatch)
-    assert len(log.pool.runs) == 2
+    assert [len(run.lanes) for run in log.pool.runs] == [2, 2]
     for run in log.pool.runs:
         seconds = [seconds for _, seconds in run.lanes[0].steps]
         assert seconds == pytest.approx([PROFILE.plain_seconds] * len(seconds), abs=1e-6)
@@ -359,15 +345,6 @@ def test_further_runs_are_timed_on_the_races_clock(
     again = RaceLog.from_json(log.to_json())
     assert verdict_of(again).clock == NAME
     assert pair.measured.profile is None
-
-
-def test_a_lane_left_out_of_the_race_is_left_out_of_further_runs(
-    model_host: ModelHost, rates: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    rates["acceptance"] = Acceptance((0.8,))
-    log = gone_on(model_host, asked(PLAIN, TUNED, PLANNED), monkeypatch)
-    assert [lane.name for lane in log.lanes] == ["Plain", "Tuned chain"]
-    assert {len(run.lanes) for run in log.pool.runs} == {2}
 
 
 def test_the_share_that_is_done_does_not_count_a_lane_that_is_not_raced(
@@ -381,10 +358,3 @@ def test_the_share_that_is_done_does_not_count_a_lane_that_is_not_raced(
     list(job.messages())
     assert len(job.recording.lanes) == 2
     assert job.share() == 1
-
-
-@pytest.mark.parametrize("kind", ["code", "prose"])
-def test_no_further_run_is_on_a_text_that_trees_are_planned_on(kind: str) -> None:
-    prompts = more_prompts.prompts_of(kind)
-    assert len(prompts) >= 8
-    assert not {prompt.strip() for prompt in prompts} & surveyed_texts(kind)

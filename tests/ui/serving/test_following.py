@@ -4,10 +4,7 @@ because strangers would see the prompt."""
 
 from __future__ import annotations
 
-import asyncio
-import gc
 import json
-import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -18,9 +15,7 @@ from visits import Gate, Reading, filled, laid_out, request, sent, wait
 
 import ui.decode.run
 from sequoia import Decoder
-from ui.decode.run import DecodeJob
 from ui.decode.tab import LiveView
-from ui.serving.inbox import Inbox
 from ui.serving.limits import LOCAL, PUBLIC, Limits
 from ui.serving.model_host import ModelHost
 from ui.shared.layout import header
@@ -195,29 +190,3 @@ def test_a_visitor_who_stops_sharing_is_no_longer_followed(
     gate.open()
     sent(running)
     assert sent(following) == []
-
-
-def test_a_follower_who_leaves_while_joining_is_forgotten(
-    make: Callable[..., DecodeJob], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Guards against an inbox that goes on gathering messages for a closed page."""
-    run = make()
-    goes_on = threading.Event()
-    monkeypatch.setattr(run, "_so_far", lambda: goes_on.wait(10) and "{}")
-
-    def inboxes() -> int:
-        return sum(isinstance(one, Inbox) for one in gc.get_objects())
-
-    async def enter_and_leave() -> None:
-        entering = asyncio.ensure_future(anext(run.follow()))
-        async with asyncio.timeout(20):
-            while inboxes() <= before:
-                await asyncio.sleep(0.05)
-        entering.cancel()
-        await asyncio.gather(entering, return_exceptions=True)
-        goes_on.set()
-
-    gc.collect()
-    before = inboxes()
-    asyncio.run(enter_and_leave())
-    wait(lambda: inboxes() <= before)

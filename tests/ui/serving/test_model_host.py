@@ -141,13 +141,6 @@ def test_if_the_new_and_the_previous_pair_both_fail_the_error_says_so_and_a_thir
     assert model_host.change(lambda: other, never, ignore) is model_host.pair(never) is other
 
 
-def test_if_the_first_pair_fails_to_load_another_can_be_loaded(other: Pair) -> None:
-    model_host = opened(failing(BadModel("no such folder")))
-    assert model_host.status.stage == "failed"
-    assert model_host.change(lambda: other, never, ignore) is other
-    assert model_host.status.stage == "ready"
-
-
 def opened(load: Callable[[], Pair]) -> ModelHost:
     model_host = ModelHost(load, 4)
     model_host.open()

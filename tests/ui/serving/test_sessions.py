@@ -21,6 +21,7 @@ class Stub:
     """A run that is busy from its start until `busy` is set to False."""
 
     name = "race"
+    is_replaceable = False
 
     def __init__(self) -> None:
         self.busy = False
@@ -178,6 +179,17 @@ def test_a_visitor_has_one_run_in_all_views(start: Start) -> None:
     start("b")
     first.busy = False
     start("a", view=1)
+
+
+def test_a_run_that_may_be_replaced_gives_way_to_the_next_in_its_view(start: Start) -> None:
+    """Such a run counts neither for its visitor nor for their address."""
+    first = start("a", per_address=1)
+    first.is_replaceable = True
+    with pytest.raises(Busy):
+        start("a", view=1, per_address=1)
+    start("a", per_address=1)
+    assert first.halted
+    assert first.released
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,7 @@ from typing import Any
 import pytest
 
 from ui.shared import join_modules, markup
-from ui.shared.join_modules import BadModule, join, modules
-from ui.shared.verifier_facts import verifier_facts
+from ui.shared.join_modules import BadModule, join, modules, verifier_facts
 
 NODE = shutil.which("node")
 ROOT = Path(__file__).resolve().parents[3]

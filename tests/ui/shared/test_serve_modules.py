@@ -1,7 +1,6 @@
 """The page's JavaScript modules joined into one, Plotly's script, and the scripts and styles of
-saved pages, as a real Gradio server serves them: with and without a login, and under a root path.
-The modules are compressed for browsers that accept gzip. No other files are served under the same
-path."""
+saved pages, as a real Gradio server serves them, also under a root path. The modules are compressed
+for browsers that accept gzip. No other files are served under the same path."""
 
 from __future__ import annotations
 
@@ -49,14 +48,7 @@ def serve() -> Iterator[Served]:
 
 @pytest.fixture(scope="module")
 def client(serve: Served) -> httpx.Client:
-    """A client of a page that anyone may see."""
     return serve()
-
-
-@pytest.fixture(scope="module")
-def locked(serve: Served) -> httpx.Client:
-    """A client of a page behind a login."""
-    return serve(auth=("me", "secret"))
 
 
 def test_the_modules_are_compressed_for_browsers_that_accept_gzip(client: httpx.Client) -> None:
@@ -65,6 +57,7 @@ def test_the_modules_are_compressed_for_browsers_that_accept_gzip(client: httpx.
     assert answer.headers["content-encoding"] == "gzip"
     assert answer.headers["vary"] == "Accept-Encoding"
     assert gzip.decompress(packed) == joined().text
+    assert client.get(PLOTLY).status_code == 200
     assert len(packed) < len(joined().text) / 2
 
 
@@ -106,23 +99,6 @@ def test_a_saved_page_needs_no_other_file(view: str) -> None:
 )
 def test_nothing_else_is_served(client: httpx.Client, name: str) -> None:
     assert client.get(f"{FOLDER}/{name}").status_code == 404
-
-
-@pytest.mark.parametrize("path", [MODULES, f"{FOLDER}/other"])
-def test_without_a_login_there_is_nothing_to_see(locked: httpx.Client, path: str) -> None:
-    stranger = httpx.Client(base_url=locked.base_url, trust_env=False, timeout=30)
-    assert stranger.get(path).status_code == 401
-    assert stranger.get(path, headers={"Cookie": "access-token=wrong"}).status_code == 401
-
-
-def test_with_a_login_the_scripts_are_served(locked: httpx.Client) -> None:
-    wrong = locked.post("/login", data={"username": "me", "password": "wrong"})
-    assert wrong.status_code == 400
-    assert locked.get(MODULES).status_code == 401
-    right = locked.post("/login", data={"username": "me", "password": "secret"})
-    assert right.status_code == 200
-    assert locked.get(MODULES).content == joined().text
-    assert locked.get(PLOTLY).status_code == 200
 
 
 def test_under_a_root_path_the_modules_are_served_behind_the_proxy(serve: Served) -> None:

@@ -38,7 +38,6 @@ const saveRun = (store) =>
  * @returns {any}
  */
 const runData = ({ meta, trees, pieces, steps, end, tail }) => ({
-  v: 1,
   meta: recordedMeta(meta),
   trees: trees.map(({ parents }) => parents),
   pieces: Object.fromEntries(pieces),

@@ -13,7 +13,6 @@ import { recordedLabel, recordedMeta } from "../../shared/web/recorded.js";
  * @returns {any}
  */
 export const raceData = ({ meta, lanes, results, verdict, pool, ...sent }) => ({
-  v: 1,
   meta: recordedMeta(meta),
   notes: sent.notes,
   lanes: lanes.map((lane) => ({ ...lane, rates: recordedLabel(lane.rates) })),
