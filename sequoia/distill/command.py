@@ -80,7 +80,7 @@ class Run:
         device = checked_device(options.device)
         read = partial(AutoModelForCausalLM.from_pretrained, options.target, use_safetensors=True)
         why = f"cannot load {options.target!r}"
-        self._target = refused(BadModel, why, lambda: read(dtype=narrowest_dtype(device)))
+        self._target = refused(why, lambda: read(dtype=narrowest_dtype(device)))
         self._target.to(device).eval().requires_grad_(False)
         self._tokenizer = AutoTokenizer.from_pretrained(options.target)
         count = self._target.config.num_hidden_layers

@@ -137,7 +137,6 @@ def _place(piece: str, vocabulary: Mapping[str, int]) -> str:
 def _pieces(tokenizer: Any, text: str) -> list[int]:
     """The ids of `text`, without the special tokens that a tokenizer may add around a text."""
     return refused(
-        BadModel,
         f"the tokenizer fails on {text!r}",
         lambda: tokenizer(text, add_special_tokens=False)["input_ids"],
     )
@@ -151,7 +150,6 @@ def _tokenizer(source: Source, trusted: bool) -> Any:
         refuse_slow(text, source.title)
     lacking = f" (there is no {TOKENIZER})" if text is None else ""
     loaded = refused(
-        BadModel,
         f"cannot load the tokenizer of {source.title!r}{lacking}",
         lambda: _loaded(source),
     )

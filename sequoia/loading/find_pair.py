@@ -38,14 +38,12 @@ OnProgress = Callable[[LoadNews], None]
 class FoundPair:
     """A pair whose configs allow token trees and whose tokenizers match. draft: None if it
     has no files of its own. tokenizer: the target's, used for both. fetch: downloads the weights
-    that are missing, and checks them. has_layers_only: whether the draft shares everything but its
-    layers with the target."""
+    that are missing, and checks them."""
 
     target: Source
     draft: Source | None
     tokenizer: Any
     fetch: Callable[[], None]
-    has_layers_only: bool
 
 
 @contextmanager
@@ -66,10 +64,9 @@ def found_pair(
         bundled = all(source.folder.parent == BUNDLED_PAIR for source in sources)
         target = sources[0]
         draft = None if request.derived else sources[1]
-        has_layers_only = draft is not None and is_layer_draft(draft.folder)
         shared = (
             only_tokenizer(target)
-            if has_layers_only or draft is None
+            if draft is None or is_layer_draft(draft.folder)
             else matching_tokenizer(target, draft, trusted=bundled)
         )
         on_progress(PassedCheck("tokenizer", shared.words))
@@ -83,7 +80,7 @@ def found_pair(
         text = tuple(shared.tokenizer(TEXT)["input_ids"])
         target = replace(target, text=text)
         draft = draft and replace(draft, text=text)
-        yield FoundPair(target, draft, shared.tokenizer, fetch, has_layers_only)
+        yield FoundPair(target, draft, shared.tokenizer, fetch)
 
 
 def _source(name: str, place: Path | Listing, downloads: Downloads) -> Source:

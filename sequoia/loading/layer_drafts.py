@@ -187,7 +187,7 @@ def read_identity(source: Source) -> Identity:
     damaged."""
     what = f"{source.title}: {IDENTITY}"
     found = read_object(source.folder / IDENTITY, what, _MOST_BYTES)
-    return refused(BadModel, f"{what} is damaged", lambda: Identity(**found))
+    return refused(f"{what} is damaged", lambda: Identity(**found))
 
 
 def layers_for(source: Source, target: TreeModel, tokenizer: Any, where: torch.device) -> Any:
@@ -203,9 +203,7 @@ def layers_for(source: Source, target: TreeModel, tokenizer: Any, where: torch.d
                 f"{shown(its)}; this target has {shown(ours)}; use a draft made from this target"
             )
     stored_numbers(source.folder, source.title)  # checks the headers
-    hf = refused(
-        BadModel, f"cannot load {source.title!r}", lambda: _built(source, target.hf, where)
-    )
+    hf = refused(f"cannot load {source.title!r}", lambda: _built(source, target.hf, where))
     refuse_not_finite(hf, source.title)
     return hf
 

@@ -17,9 +17,9 @@ from transformers.utils import logging as transformers_logging
 from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.progress import ShouldStop
 from sequoia.assets_folder import BUNDLED_PAIR
-from sequoia.errors import BadModel, BadPair, Stopped
+from sequoia.errors import BadPair, Stopped
 from sequoia.loading.find_pair import FoundPair, OnProgress, found_pair, printer
-from sequoia.loading.layer_drafts import layers_for, origin_words
+from sequoia.loading.layer_drafts import is_layer_draft, layers_for, origin_words
 from sequoia.loading.model_checks import PassedCheck, Source, checked_device, checked_dtype, refused
 from sequoia.loading.pair_request import BUNDLED_NAME, LOOKUPS, PairRequest
 from sequoia.loading.placement import (
@@ -160,7 +160,6 @@ class _Loading:
         sizes = self._sizes(found)
         given = (sizes, request.device, self._where, self._dtype, request.streamed)
         plan = refused(
-            BadModel,
             f"cannot divide {target.title}",
             lambda: plan_large(target, found.draft or target, *given),
         )
@@ -197,7 +196,7 @@ class _Loading:
             return target, lookup
         if found.draft is None:
             return target, self._ready(copied, found.target, where, draft=True)
-        if found.has_layers_only:
+        if is_layer_draft(found.draft.folder):
             hf = layers_for(found.draft, target, found.tokenizer, where)
             words = f"{found.draft.title}: {origin_words(found.draft)}"
             self._on_progress(PassedCheck("draft", words))
@@ -219,7 +218,7 @@ class _Loading:
             hf = read_weights(source, used, **devices)
             return hf.to(where) if isinstance(where, torch.device) else hf
 
-        hf = refused(BadModel, f"cannot load {source.title!r}", read)
+        hf = refused(f"cannot load {source.title!r}", read)
         refuse_not_finite(hf, source.title)
         return hf
 
@@ -227,7 +226,6 @@ class _Loading:
         """The model `hf` of `source`, or a rounded copy of it, self-tested."""
         self._on_progress(f"testing the passes of {source.title}")
         model = refused(
-            BadModel,
             f"{source.title} cannot run a tree",
             lambda: self._tested(hf, source, where, draft),
         )

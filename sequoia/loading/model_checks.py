@@ -177,10 +177,8 @@ def check_source(name: str, folder: Path, weight_bytes: int | None = None) -> So
     title = _title(name, folder)
     fields = check_folder(folder, title)
     refuse_unknown(title, fields)
-    config = refused(
-        BadModel, f"cannot read the config of {title!r}", lambda: read_config(fields, folder)
-    )
-    refused(BadModel, f"cannot use the config of {title!r}", lambda: refuse_unfit(title, config))
+    config = refused(f"cannot read the config of {title!r}", lambda: read_config(fields, folder))
+    refused(f"cannot use the config of {title!r}", lambda: refuse_unfit(title, config))
     if weight_bytes is not None:
         return Source(name, folder, config, weight_bytes)
     source = Source(name, folder, config, local_bytes(folder, title))
@@ -193,7 +191,6 @@ def check_weights(source: Source) -> None:
     headers only."""
     stored = stored_numbers(source.folder, source.title)
     refused(
-        BadModel,
         f"{source.title!r} cannot be built from its config",
         lambda: check_described(source.config, stored, source.title),
     )
@@ -251,9 +248,9 @@ def local_bytes(folder: Path, title: str = "") -> int:
     return sum(path.stat().st_size for path in weight_paths(folder, title or folder.name))
 
 
-def refused(error: type[SequoiaError], what: str, load: Callable[[], Any]) -> Any:
+def refused(what: str, load: Callable[[], Any]) -> Any:
     """The result of `load()`. An exception of another library becomes OutOfMemory if memory ran
-    out, otherwise `error`. The message is `what` and the reason. SequoiaErrors, KeyboardInterrupt
+    out, otherwise BadModel. The message is `what` and the reason. SequoiaErrors, KeyboardInterrupt
     and SystemExit pass unchanged."""
     try:
         return load()
@@ -264,4 +261,4 @@ def refused(error: type[SequoiaError], what: str, load: Callable[[], Any]) -> An
             raise OutOfMemory(f"{what}: {reason(problem)}") from None
         if not isinstance(problem, Exception) and not panicked(problem):
             raise
-        raise error(f"{what}: {reason(problem)}") from problem
+        raise BadModel(f"{what}: {reason(problem)}") from problem

@@ -61,33 +61,29 @@ def parts_of(config: Any, dtype: torch.dtype) -> ModelParts:
     with torch.device("meta"):
         hf = AutoModelForCausalLM.from_config(config, dtype=dtype)
     names, _ = decoder_layers(hf)
-    pieces = dict(_pieces(hf, names[0].rpartition(".")[0]))
-    seen = set[int]()
-    sizes = {name: _bytes(module, seen) for name, module in pieces.items()}
-    last = [*pieces].index(names[-1])
+    pieces = [*_pieces(hf, names[0].rpartition(".")[0])]
+    weights = [(name, one.numel() * one.element_size()) for name, one in hf.named_parameters()]
+    sizes = {
+        piece: sum(count for name, count in weights if name.startswith(f"{piece}."))
+        for piece in pieces
+    }
+    last = pieces.index(names[-1])
     tied = hf.get_output_embeddings().weight is hf.get_input_embeddings().weight
-    behind = tuple(name for name in [*pieces][last + 1 :] if sizes[name])
+    behind = tuple(name for name in pieces[last + 1 :] if sizes[name])
     return ModelParts(
         tuple(name for name in pieces if name not in (*names, *behind)), names, behind, sizes, tied
     )
 
 
-def _pieces(module: nn.Module, layers: str, name: str = "") -> Iterator[tuple[str, nn.Module]]:
-    """Name and module of each indivisible part, in order: every layer in the list called `layers`,
+def _pieces(module: nn.Module, layers: str, name: str = "") -> Iterator[str]:
+    """Name of each indivisible part, in order: every layer in the list called `layers`,
     and the modules before and after it."""
     for child, inside in module.named_children():
         full = f"{name}.{child}" if name else child
         if f"{layers}.".startswith(f"{full}."):
             yield from _pieces(inside, layers, full)
         else:
-            yield full, inside
-
-
-def _bytes(module: nn.Module, seen: set[int]) -> int:
-    """Bytes of the parameters whose id() is not in `seen`. Their ids are then added to `seen`."""
-    new = {id(weight): weight for weight in module.parameters() if id(weight) not in seen}
-    seen.update(new)
-    return sum(weight.numel() * weight.element_size() for weight in new.values())
+            yield full
 
 
 # fraction of the free memory that a plan may use; operations need some of the rest for a short time
