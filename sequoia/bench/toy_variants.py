@@ -10,8 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from sequoia.bench.toy_models import CONTEXT, HEADS, toy_config
-from sequoia.models.context_length import rope_parameters
-from sequoia.models.layers import layer_configs
+from sequoia.models.layers import layer_configs, rope_parameters
 
 Changes = dict[str, Any]
 NamedChanges = Iterator[tuple[str, Changes]]

@@ -46,9 +46,8 @@ from sequoia.models.compare_logits import (
     own_logits,
     wider,
 )
-from sequoia.models.context_length import UNSTATED, changes_at
 from sequoia.models.cuda_graphs import Forward
-from sequoia.models.layers import only_first_layers
+from sequoia.models.layers import UNSTATED, changes_at, only_first_layers
 from sequoia.models.packed_llama import PackedLlama
 from sequoia.models.tree_forward import TreeModel, transformers_forward
 from sequoia.this_machine.memory import is_out_of_memory

@@ -26,9 +26,8 @@ from sequoia.models.cache_and_mask import (
     aligned,
     causal,
 )
-from sequoia.models.context_length import context_length
 from sequoia.models.cuda_graphs import Forward, GraphedForward, result_rows
-from sequoia.models.layers import layer_configs
+from sequoia.models.layers import context_length, layer_configs
 from sequoia.models.memory_needs import cache_bytes, mask_and_logit_bytes
 from sequoia.models.packed_llama import PackedLlama
 from sequoia.this_machine.memory import DeviceBytes
@@ -63,7 +62,7 @@ class TreeModel:
     valid only until the next pass.
 
     vocab: the number of logits used; any further ones are padding. limit: the longest text in
-    tokens. limit_reason: why `limit` is less than the config states, or "" (see context_length.py).
+    tokens. limit_reason: why `limit` is less than the config states, or "" (see layers.py).
     forward: the forward in use, at first the one of `transformers`.
     no_fast_forward: why no faster forward is in use, "" if one is in use or none exists.
     no_native_forward: why FastLlama is in use and not NativeLlama, or "".

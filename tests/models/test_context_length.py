@@ -30,7 +30,7 @@ from sequoia.bench.model_types import try_config
 from sequoia.bench.toy_models import random_model, toy_config
 from sequoia.bench.toy_variants import variants
 from sequoia.errors import BadPrompt
-from sequoia.models.context_length import ContextLength, changes_at, context_length
+from sequoia.models.layers import ContextLength, changes_at, context_length
 
 LONGROPE = ("phi3", "llama")
 

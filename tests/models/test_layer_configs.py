@@ -10,8 +10,7 @@ import pytest
 from sequoia.bench.model_types import try_config
 from sequoia.bench.toy_models import toy_config
 from sequoia.bench.toy_variants import condition, variants
-from sequoia.models.context_length import changes_at, context_length
-from sequoia.models.layers import layer_configs
+from sequoia.models.layers import changes_at, context_length, layer_configs
 from sequoia.models.memory_needs import cache_bytes
 
 
