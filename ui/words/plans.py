@@ -14,11 +14,9 @@ from sequoia.planning.compare_plans import fastest, runner_up
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.plan_for_machine import Plan, SpeedupGrid
 from sequoia.saved_files.race_results import PARTS
-from sequoia.validate_input import and_list
 from ui.words.figures import as_shown, size_words, text_words, time_words, token_words
 
 _SAME = 1e-9  # numbers of tokens per step this close count as equal
-_ACTIVITY = {"draft": "drafting", "verify": "verifying", "overhead": "overhead"}
 
 
 def why(grid: SpeedupGrid, profile: HardwareProfile) -> str:
@@ -99,26 +97,14 @@ def chain_words(gains: tuple[float, float] | None) -> str:
 
 
 def prediction_words(found: CheckedPrediction, measured: float) -> str:
-    """Both speed-ups, and the parts that explain the difference: those that raised the speed-up and
-    those that lowered it, the largest effect first. measured: the speed-up of the run's verdict, or
-    that of the measured step if plain decoding was not timed."""
-    predicted = found.predicted.speedup
-    alone = found.alone
+    """Both speed-ups; `effects` says what explains the difference. measured: the speed-up of the
+    run's verdict, or that of the measured step if plain decoding was not timed."""
     base = (
         ", measured"
         if found.plain_measured
         else "; with the measured steps and the profile's time per plain token,"
     )
-    start = f"Predicted {predicted:.2f}×{base} {measured:.2f}×"
-    parts = sorted(alone, key=lambda part: -abs(_effect(found, part)))
-    ordered = [part for part in parts if _matters(found, part)]
-    if not ordered:
-        return f"{start}: no part alone changes the speed-up by more than 0.5%."
-    changes: dict[str, list[str]] = {}
-    for part in ordered:
-        change = "Raised" if alone[part] > predicted else "Lowered"
-        changes.setdefault(change, []).append(_part(found, part))
-    return " ".join([f"{start}.", *(f"{how} by {and_list(by)}." for how, by in changes.items())])
+    return f"Predicted {found.predicted.speedup:.2f}×{base} {measured:.2f}×."
 
 
 def effects(found: CheckedPrediction) -> dict[str, str]:
@@ -127,11 +113,11 @@ def effects(found: CheckedPrediction) -> dict[str, str]:
 
 
 def _effect_words(found: CheckedPrediction, part: str) -> str:
-    predicted, measured = _values(found, part)
+    predicted, measured = getattr(found.predicted, part), getattr(found.measured, part)
     if math.isclose(predicted, measured, rel_tol=0.005):
         return "as predicted"
     words = difference(part, predicted, measured)
-    if not _matters(found, part):
+    if math.isclose(found.alone[part], found.predicted.speedup, rel_tol=0.005):
         return f"{words}, hardly any effect"
     return (
         f"{words}: alone, this would give {found.alone[part]:.2f}× instead of "
@@ -147,32 +133,6 @@ def difference(part: str, predicted: float, measured: float) -> str:
         return f"{token_words(abs(change))} {'more' if change > 0 else 'fewer'}"
     change = (as_shown(measured) - as_shown(predicted)) or measured - predicted
     return f"{time_words(abs(change))} {'more' if change > 0 else 'less'}"
-
-
-def _effect(found: CheckedPrediction, part: str) -> float:
-    """How much `part` alone changes the logarithm of the speed-up."""
-    return math.log(found.alone[part] / found.predicted.speedup)
-
-
-def _matters(found: CheckedPrediction, part: str) -> bool:
-    """Whether `part` alone changes the speed-up by more than half a per cent."""
-    return abs(_effect(found, part)) > 0.005
-
-
-def _values(found: CheckedPrediction, part: str) -> tuple[float, float]:
-    return getattr(found.predicted, part), getattr(found.measured, part)
-
-
-def _part(found: CheckedPrediction, part: str) -> str:
-    """How a part differs from its prediction: "fewer tokens per step", "slower drafting"."""
-    predicted, measured = _values(found, part)
-    is_more = measured > predicted
-    if part == "tokens":
-        return f"{'more' if is_more else 'fewer'} tokens per step"
-    if part == "overhead":
-        return f"{'more' if is_more else 'less'} overhead"
-    what = "plain decoding" if part == "plain" else _ACTIVITY[part]
-    return f"{'slower' if is_more else 'faster'} {what}"
 
 
 # -- how a tree was chosen -------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from ui.words.figures import time_words
 from ui.words.plans import (
     difference,
     draft_words,
+    effects,
     prediction_words,
     why,
 )
@@ -52,15 +53,15 @@ def checked(run: DecodeStats, plain: float | None = None) -> CheckedPrediction:
     return check_prediction(run, PLAN, PROFILE, plain)
 
 
-def test_the_sentence_says_what_raised_the_speedup_and_what_lowered_it() -> None:
-    """The part with the largest effect comes first."""
-    words = prediction_words(checked(stats(10, verify=1.1), 0.021), 0.777)
-    assert words.startswith(f"Predicted {PLAN.predicted_speedup:.2f}×, measured 0.78×. ")
-    assert words.endswith(". Lowered by fewer tokens per step and slower verifying.")
-    run = stats(60, draft=1.5, overhead=0.5)
-    words = prediction_words(checked(run, PROFILE.plain_seconds * 0.9), 1.5)
-    assert ". Raised by more tokens per step and less overhead. Lowered by " in words
-    untimed = prediction_words(checked(run), 1.5)
+def test_each_part_says_how_it_differs_and_what_it_does_alone() -> None:
+    found = checked(stats(10, verify=1.1), 0.021)
+    words = prediction_words(found, 0.777)
+    assert words == f"Predicted {PLAN.predicted_speedup:.2f}×, measured 0.78×."
+    parts = effects(found)
+    assert " fewer: alone, this would give " in parts["tokens"]
+    assert f" more: alone, this would give {found.alone['verify']:.2f}×" in parts["verify"]
+    assert parts["draft"] == "as predicted"
+    untimed = prediction_words(checked(stats(60)), 1.5)
     assert "×; with the measured steps and the profile's time per plain token, " in untimed
 
 
