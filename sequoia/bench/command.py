@@ -34,13 +34,10 @@ class _Defaults(ArgumentDefaultsHelpFormatter):
         return super()._get_help_string(action)
 
 
-def add_pair_options(parser: ArgumentParser, together: bool = True) -> None:
-    """The options that choose the two models. together: whether the help says that each option
-    needs the other too."""
+def add_pair_options(parser: ArgumentParser) -> None:
+    """The options that choose the two models."""
     for name, other in (("target", "draft"), ("draft", "target")):
-        default = (
-            f"the bundled pair; this option needs --{other} too" if together else "the bundled one"
-        )
+        default = f"the bundled pair; this option needs --{other} too"
         parser.add_argument(
             f"--{name}", help=f"folder or Hugging Face id of the {name} (default: {default})"
         )

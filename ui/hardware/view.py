@@ -14,7 +14,7 @@ from sequoia.diagnosis.where_time_went import check_prediction
 from sequoia.loading.pair_request import BUNDLED_NAME
 from sequoia.measuring.counted_acceptance import AcceptanceByLevel
 from sequoia.measuring.defaults import SLACK
-from sequoia.planning.compare_plans import fastest, knee, runner_up
+from sequoia.planning.compare_plans import fastest, knee
 from sequoia.planning.plan_for_machine import Plan, bounds, levels_for, predict, speedup_grid
 from sequoia.saved_files.race_results import PARTS
 from sequoia.validate_input import json_text
@@ -65,7 +65,6 @@ def message(
     sizes = sorted(n for n in wanted if n <= largest)
     grid = speedup_grid(rates.acceptance, profile, sizes, range(1, levels_for(largest) + 1))
     plan = fastest(grid)
-    second = runner_up(grid)
     supposed = _mixed_models_warning(entry, here, rates)
     label = _label(supposed)
     capped = largest_words(largest, most) if len(plan.tree) == largest > 1 else ""
@@ -82,7 +81,7 @@ def message(
                 "knee": {"nodes": knee(profile), "most": profile.target_seconds[-1][0]},
                 "supposed": supposed,
                 "why": why(grid, profile) + capped,
-                "default": default_words(default, plan, second, label, is_here=profile is here),
+                "default": default_words(default, label),
                 "tree": list(plan.tree.parents),
                 "figures": {
                     "heat": figures.heat_map(grid).to_plotly_json(),

@@ -116,9 +116,9 @@ def titled(texts: str, temperature: float | None) -> str:
     return texts if temperature is None else f"{texts}, T = {temperature:g}"
 
 
-def times(value: float, digits: int = 2) -> str:
+def times(value: float) -> str:
     """A speed-up: "4.04×"."""
-    return f"{value:.{digits}f}×"
+    return f"{value:.2f}×"
 
 
 def deviation(simulated: float, paper: float) -> float:

@@ -34,17 +34,15 @@ def drawn(
     events: Sequence[str],
     template: str = '<div class="sq-stage"></div>',
     asked: Callable[[Any], str] | None = None,
-    value: str | None = None,
 ) -> gr.HTML:
     """The component that `script`, a module of the page, draws into. The component's value is the
-    latest message to `script`; it starts as `value`. Its id begins with `view`.
+    latest message to `script`. Its id begins with `view`.
 
     asked: a method that the browser may call by its own name. It returns what the script requests,
     such as a recorded run.
     """
     functions = [server_function(asked)] if asked else []
     return gr.HTML(
-        value,
         html_template=template,
         apply_default_css=False,
         elem_id=f"{view}-view",

@@ -135,24 +135,14 @@ def largest_words(nodes: int, most: int) -> str:
     return f"{words}: set “Max nodes” above {nodes}." if nodes < most else f"{words}."
 
 
-def default_words(
-    default: Plan, best: Plan, second: Plan | None, label: str, *, is_here: bool
-) -> str:
-    """The tree that Decode's default setting would choose with the same times and acceptance. best,
-    second: the fastest tree and the runner-up. label: of the plan's figures. is_here: whether the
-    times are this machine's."""
-    rule = (
-        f"In Decode, “Sequoia, planned for this machine” {'is' if is_here else 'would be'} the "
-        "tree with the most expected tokens per step of those that are at most "
-        f"{SLACK * 100:g}% slower than the fastest. Here"
-    )
-    if default.tree == best.tree:
-        return f"{rule} that is the fastest tree."
-    if second and default.tree == second.tree:
-        return f"{rule} that is the runner-up."
+def default_words(plan: Plan, label: str) -> str:
+    """The tree that Decode's default setting would choose with the same times and acceptance.
+    label: of the plan's figures."""
     return (
-        f"{rule} that tree has {size_words(default.tree)}: {default.expected_tokens:.2f} tokens "
-        f"per step, {default.predicted_speedup:.2f}× plain ({label})."
+        "In Decode, “Sequoia, planned for this machine” takes, of the trees at most "
+        f"{SLACK * 100:g}% slower than the fastest, the one with the most expected tokens per "
+        f"step. With these times: {size_words(plan.tree)}, {plan.expected_tokens:.2f} tokens per "
+        f"step, {plan.predicted_speedup:.2f}× plain ({label})."
     )
 
 
