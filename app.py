@@ -1,3 +1,22 @@
+# /// script
+# requires-python = ">=3.11"
+# dependencies = [
+#     "torch==2.13.0",
+#     "transformers==5.23.0",
+#     "accelerate==1.15.0",
+#     "gradio==6.31.0",
+#     "plotly==7.1.0",
+#     "networkx==3.6.1",
+#     "huggingface_hub==2.4.0",
+#     "numpy==2.4.6",
+#     "orjson==3.13.0",
+#     "psutil==7.2.2",
+#     "pydantic==2.14.4",
+#     "safetensors==0.8.0",
+#     "tokenizers==0.23.3",
+#     "tqdm==4.70.1",
+# ]
+# ///
 """Starts the web page. Without options, `python app.py` serves the bundled pair of models to this
 machine only."""
 
@@ -115,7 +134,12 @@ def _add_models(group: argparse._ArgumentGroup) -> None:
 
 def _add_server(group: argparse._ArgumentGroup) -> None:
     add = group.add_argument
-    add("--host", default="127.0.0.1", help="address (default: 127.0.0.1, this machine only)")
+    is_space = "SPACE_ID" in os.environ  # a Hugging Face Space sets it
+    add(
+        "--host",
+        default="0.0.0.0" if is_space else "127.0.0.1",
+        help="address (default: 127.0.0.1, this machine only; on a Hugging Face Space 0.0.0.0)",
+    )
     add(
         "--port",
         type=number(1, 65535),
@@ -166,14 +190,20 @@ def _add_server(group: argparse._ArgumentGroup) -> None:
     add(
         "--public",
         action="store_true",
+        default=is_space,
         help="for unknown visitors: only the bundled pair, at most 512 tokens and 60 seconds per "
-        "run, and at most 256 nodes per tree",
+        "run, and at most 256 nodes per tree (always on a Hugging Face Space)",
     )
 
 
 def contradiction(arguments: argparse.Namespace) -> str:
     """Why the options of the server cannot be combined; "" if they can. Those of the models are
     checked by PairRequest, and when the pair is loaded."""
+    if os.environ.get("SPACES_ZERO_GPU"):
+        return (
+            "a Space with ZeroGPU lends its GPU for single calls, but this program keeps its "
+            "models on it; choose a CPU or a GPU of its own in the Space's settings"
+        )
     models = arguments.target or arguments.draft or arguments.pair != "bundled"
     if arguments.public and models:
         return "--public serves only the bundled pair; leave out --pair, --target and --draft"
