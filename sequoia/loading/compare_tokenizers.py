@@ -23,7 +23,6 @@ from sequoia.loading.model_checks import Source, refused
 from sequoia.models.chat_template import MOST_CHARS
 from sequoia.this_machine.worker_process import WorkerEnded, WorkerProcess
 
-_START_SECONDS = 60.0
 _TRIAL_SECONDS = 30.0  # usual tokenizers take 3
 # Bytes of memory that a test may use in addition to what the process uses when it has started. A
 # tokenizer with 260,000 tokens needs a tenth of this.
@@ -49,17 +48,13 @@ class _Failed(Exception):
 @lru_cache(maxsize=2)  # passed tests, for target and draft
 def _try(tokenizer: str) -> None:
     """Test `tokenizer` in a separate process (trial_worker.py). Raises _Failed."""
-    worker = WorkerProcess(_SCRIPT, _ENVIRONMENT)
     try:
-        if worker.receive(_START_SECONDS) is None:
-            raise _Failed("the process that tests it does not start")
-        worker.limit_memory(_MORE_BYTES)
+        worker = WorkerProcess.limited(_SCRIPT, _ENVIRONMENT, _MORE_BYTES)
         worker.send({"tokenizer": tokenizer, "length": MOST_CHARS})
         answer = worker.receive(_TRIAL_SECONDS)
+        worker.end()
     except WorkerEnded:
         raise _Failed("it takes too much memory, or crashes the library") from None
-    finally:
-        worker.end()
     if answer is None:
         raise _Failed(
             f"it takes more than {_TRIAL_SECONDS:g} s on texts of up to {MOST_CHARS:,} characters"

@@ -165,30 +165,25 @@ class Downloads:
     def _ask(self, model: str, command: dict[str, Any]) -> Iterator[dict[str, Any]]:
         """Send `command` to the process and yield its answers. Raises NotDownloaded if the command
         fails, and Stopped if `should_stop` returns True."""
-        self._worker = self._worker or WorkerProcess(
-            _SCRIPT, {**_ENVIRONMENT, "HF_HUB_CACHE": constants.HF_HUB_CACHE}
-        )
-        self._worker.send(command)
+        environment = {**_ENVIRONMENT, "HF_HUB_CACHE": constants.HF_HUB_CACHE}
+        worker = self._worker = self._worker or WorkerProcess(_SCRIPT, environment)
+        worker.send(command)
         done = 0
-        while True:
-            news = self._next(self._worker)
-            if "error" in news:
-                self._end()
-                raise NotDownloaded(reason(model, news["error"], news["words"], done))
-            done = news.get("bytes", done)
-            yield news
-
-    def _next(self, worker: WorkerProcess) -> dict[str, Any]:
         while True:
             if self._should_stop():
                 raise Stopped(
                     "stopped; the downloaded part is kept, and the next download continues there"
                 )
             try:
-                if news := worker.receive(_LOOK_SECONDS):
-                    return news
+                news = worker.receive(_LOOK_SECONDS) or {}
             except WorkerEnded as problem:
-                return {"error": "other", "words": str(problem)}
+                news = {"error": "other", "words": str(problem)}
+            if "error" in news:
+                self._end()
+                raise NotDownloaded(reason(model, news["error"], news["words"], done))
+            done = news.get("bytes", done)
+            if news:
+                yield news
 
     def _end(self) -> None:
         if self._worker:

@@ -108,14 +108,11 @@ def _check_tokenizer_config(config: dict[str, Any], title: str) -> None:
 
 def read_tokenizer(folder: Path, title: str) -> str | None:
     """The text of the folder's tokenizer.json, None if there is none. Raises BadModel if the file
-    cannot be read, is too large, or is not UTF-8."""
-    if not (folder / TOKENIZER).is_file():
+    cannot be read or is too large."""
+    path = folder / TOKENIZER
+    if not path.is_file():
         return None
-    data = read_bytes(folder / TOKENIZER, f"{title}: {TOKENIZER}", _MOST_OTHER)
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError:
-        raise BadModel(f"{title}: {TOKENIZER} is not UTF-8 text") from None
+    return read_bytes(path, f"{title}: {TOKENIZER}", _MOST_OTHER).decode("utf-8", "replace")
 
 
 # -- the config ------------------------------------------------------------------------------------

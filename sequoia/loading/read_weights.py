@@ -58,21 +58,17 @@ def read_weights(source: Source, dtype: torch.dtype, **placement: Any) -> Any:
     except RuntimeError as error:
         if _NOT_CONVERTED not in str(error):
             raise
-        raise _not_converted(source.title) from error
+        raise BadModel(
+            f"{source.title}: the tensors in its files cannot be merged into those the model "
+            "needs, because one of them (such as an expert's weight) is missing or has the wrong "
+            "shape"
+        ) from error
     hf, info = loaded
     _refuse_other_shapes(source.title, info)
     _refuse_missing(source.title, info)
     _refuse_unknown(source.title, info, hf)
     check_frequencies(hf, source.title)
     return hf
-
-
-def _not_converted(title: str) -> BadModel:
-    """The cause of an error that only refers to the log."""
-    return BadModel(
-        f"{title}: the tensors in its files cannot be merged into those the model needs, because "
-        "one of them (such as an expert's weight) is missing or has the wrong shape"
-    )
 
 
 def _refuse_other_shapes(title: str, info: Mapping[str, Any]) -> None:

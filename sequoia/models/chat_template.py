@@ -11,7 +11,6 @@ from sequoia.errors import BadPrompt
 from sequoia.this_machine.worker_process import WorkerEnded, WorkerProcess
 
 MOST_CHARS = 40_000  # of a rendered message
-_START_SECONDS = 60.0
 _RENDER_SECONDS = 4.0
 _MORE_BYTES = 512 * 1024 * 1024  # bytes by which the process may grow once it is ready
 _SCRIPT = Path(__file__).with_name("template_worker.py")
@@ -52,9 +51,8 @@ class ChatTemplate:
 
     def _answer(self, messages: tuple[str, ...]) -> dict[str, Any] | None:
         """The answer of the process, which then waits for the next chat. None if it takes too long;
-        the process is then killed. Raises BadPrompt if the process does not start in time, and
-        WorkerEnded if it ends."""
-        worker = self._worker or _started()
+        the process is then killed. Raises WorkerEnded if it ends or does not start."""
+        worker = self._worker or WorkerProcess.limited(_SCRIPT, _ENVIRONMENT, _MORE_BYTES)
         self._worker = None  # stays so if there is no answer
         worker.send({**self._fixed, "contents": messages})
         answer = worker.receive(_RENDER_SECONDS)
@@ -63,20 +61,6 @@ class ChatTemplate:
         else:
             self._worker = worker
         return answer
-
-
-def _started() -> WorkerProcess:
-    """A new process that is ready to render. Raises BadPrompt if it does not start in time, and
-    WorkerEnded if it ends."""
-    worker = WorkerProcess(_SCRIPT, _ENVIRONMENT)
-    if worker.receive(_START_SECONDS) is None:
-        worker.end()
-        raise BadPrompt(
-            "the process that renders chat templates did not start within "
-            f"{_START_SECONDS:g} s; try again when the machine is less busy"
-        )
-    worker.limit_memory(_MORE_BYTES)
-    return worker
 
 
 def chat_template(tokenizer: Any) -> ChatTemplate | None:

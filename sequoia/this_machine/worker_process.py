@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import subprocess
 import sys
 import threading
@@ -14,6 +15,8 @@ from contextlib import suppress
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
+
+START_SECONDS = 60.0
 
 
 class WorkerEnded(Exception):
@@ -44,6 +47,22 @@ class WorkerProcess:
             target=_read, args=(self._process, self._messages, self._printed), daemon=True
         ).start()
 
+    @classmethod
+    def limited(cls, script: Path, environment: Mapping[str, str], more: int) -> WorkerProcess:
+        """A script that has sent its first message, limited to `more` bytes of memory in addition
+        to those it has then. Allocations beyond that fail as if no memory were left. Raises
+        WorkerEnded if it does not start."""
+        worker = cls(script, environment)
+        if worker.receive(START_SECONDS) is None:
+            worker.end()
+            raise WorkerEnded(f"its process did not start within {START_SECONDS:g} s")
+        pid = worker._process.pid
+        with suppress(OSError):  # the process has ended
+            statm = Path(f"/proc/{pid}/statm").read_text(encoding="ascii")
+            most = int(statm.split()[0]) * resource.getpagesize() + more
+            resource.prlimit(pid, resource.RLIMIT_AS, (most, most))
+        return worker
+
     def send(self, message: Mapping[str, Any]) -> None:
         """Send `message` to the script. Does nothing if the process has ended."""
         line = json.dumps(message)
@@ -62,17 +81,6 @@ class WorkerProcess:
             self._messages.put(None)  # so that the next call raises too
             raise WorkerEnded(" ".join(self._printed)[-300:] or "its process ended")
         return message
-
-    def limit_memory(self, more: int) -> None:
-        """Limit the process to `more` bytes in addition to those it has now; allocations beyond
-        that fail as if no memory were left. Does nothing on systems without such limits."""
-        pid = self._process.pid
-        with suppress(ImportError, AttributeError, OSError, ValueError):
-            import resource
-
-            pages = int(Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[0])
-            most = pages * resource.getpagesize() + more
-            resource.prlimit(pid, resource.RLIMIT_AS, (most, most))
 
     def end(self) -> None:
         """Kill the process."""

@@ -31,10 +31,8 @@ from sequoia.loading.model_checks import (
     Source,
     check_source,
     checked_device,
-    checked_dtype,
 )
 from sequoia.loading.model_families import refuse_unfit
-from sequoia.loading.pair_request import checked_name
 from sequoia.models.pair import RecordedAcceptance
 from sequoia.this_machine import dtypes, gpu_health
 
@@ -54,12 +52,6 @@ def no_weights(monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
 
-@pytest.mark.parametrize("name", ["smollm2-1.7b", "nope"])
-def test_a_name_and_two_models_are_not_both_given(name: str) -> None:
-    with pytest.raises(BadPair, match=rf"got the name '{name}' and target='a'"):
-        load_pair(name, target="a", draft="b")
-
-
 def load(target: str, draft: str, **options: Any) -> Any:
     return load_pair(target=target, draft=draft, **{"device": "cpu", "dtype": "float32", **options})
 
@@ -73,37 +65,35 @@ def config_only(config: PretrainedConfig, folder: Path) -> str:
     return str(folder)
 
 
-# -- what loads ------------------------------------------------------------------------------------
+# -- requests --------------------------------------------------------------------------------------
+
+UNKNOWN = r"unknown pair .*known: bundled, smollm2"
+HALF = "must be given together, but got draft=.* and target="
+NAMED = "named by a folder or a Hugging Face id"
+DEVICE = "device .* is not auto, spread, cpu, cuda or cuda:NUMBER"
+DTYPE = "dtype .* is not one of auto, float32, bfloat16, float16"
 
 
-def test_a_good_pair_loads(good: tuple[str, str]) -> None:
-    pair = load(*good)
-    assert pair.name == "target + draft"
-    assert (pair.target.name, pair.draft.name) == ("target", "draft")
-    assert pair.target.dtype == pair.draft.dtype == torch.float32
-    assert (pair.begin, pair.stop, pair.known) == ((), frozenset({0}), ())
-
-
-# -- names -----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", ["nope", "x" * 10_000, None])
-def test_an_unknown_pair_is_refused(name: object) -> None:
-    with pytest.raises(BadModel, match=r"unknown pair .*known: bundled, smollm2") as caught:
-        load_pair(name)
+@pytest.mark.usefixtures("no_weights")
+@pytest.mark.parametrize(
+    ("request_", "error", "words"),
+    [
+        *(({"name": name}, BadModel, UNKNOWN) for name in ("nope", "x" * 10_000, None)),
+        *(({role: "gpt2"}, BadPair, HALF) for role in ("draft", "target")),
+        *(({"target": name, "draft": "int8"}, BadModel, NAMED) for name in ("", 5, "x" * 501)),
+        *(({"device": one}, BadModel, DEVICE) for one in ("tpu", "meta", "cuda:-1", None)),
+        *(({"dtype": one}, BadModel, DTYPE) for one in ("int8", None, torch.float32)),
+        ({"name": "nope", "target": "a", "draft": "b"}, BadPair, "got the name 'nope' and target"),
+        ({"should_stop": lambda: True}, Stopped, "stopped before the weights"),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_loaded_is_refused_with_the_value(
+    request_: dict[str, Any], error: type[Exception], words: str
+) -> None:
+    with pytest.raises(error, match=words) as caught:
+        load_pair(**{"device": "cpu", "dtype": "float32", **request_})
     assert len(str(caught.value)) < 300
-
-
-@pytest.mark.parametrize("given", [{"draft": "gpt2"}, {"target": "gpt2"}])
-def test_half_a_pair_is_refused(given: dict) -> None:
-    with pytest.raises(BadPair, match=r"must be given together, but got draft=.* and target="):
-        load_pair(**given)
-
-
-@pytest.mark.parametrize("ref", ["", 5, "x" * 501])
-def test_what_is_not_a_name_is_refused(ref: object) -> None:
-    with pytest.raises(BadModel, match=r"named by a folder or a Hugging Face id"):
-        checked_name(ref)
 
 
 # -- configs ---------------------------------------------------------------------------------------
@@ -236,15 +226,6 @@ def test_models_with_fewer_tokens_than_the_tokenizer_are_refused(tmp_path: Path)
 # -- machine ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "device",
-    ["tpu", "meta", "cuda:-1", "cuda:100", None],
-)
-def test_devices_that_do_not_exist_are_refused(device: object) -> None:
-    with pytest.raises(BadModel, match=r"device .* is not auto, spread, cpu, cuda or cuda:NUMBER"):
-        checked_device(device)
-
-
 def test_a_cuda_device_with_too_high_a_number_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
     assert checked_device("cuda:0") == checked_device("cuda") == torch.device("cuda:0")
@@ -278,12 +259,6 @@ def test_a_card_that_runs_nothing_is_not_used_unless_it_is_asked_for(
     assert [record.getMessage() for record in caplog.records] == [
         "the graphics card is not used, because it runs no kernel: CUDA error: no image"
     ]
-
-
-@pytest.mark.parametrize("dtype", ["int8", None, torch.float32])
-def test_unknown_dtypes_are_refused(dtype: object) -> None:
-    with pytest.raises(BadModel, match=r"dtype .* is not one of auto, float32, bfloat16, float16"):
-        checked_dtype(dtype)
 
 
 @pytest.mark.usefixtures("no_weights")
@@ -352,12 +327,6 @@ def test_a_vocabulary_that_is_only_padded_is_cut(tmp_path: Path) -> None:
     with torch.inference_mode():
         ids = torch.tensor([pair.encode("def f(x):")])
         assert int(pair.target.hf(ids).logits[0, -1].argmax()) >= 288
-
-
-@pytest.mark.usefixtures("no_weights")
-def test_a_load_can_be_stopped_before_the_weights(good: tuple[str, str]) -> None:
-    with pytest.raises(Stopped, match="stopped before the weights"):
-        load(*good, should_stop=lambda: True)
 
 
 # -- shipped figures -------------------------------------------------------------------------------

@@ -27,19 +27,6 @@ def test_a_copy_at_a_temperature_divides_its_logits_and_the_original_is_unchange
     assert torch.equal(tree_logits(model), usual)
 
 
-def test_two_temperatures_in_succession_are_multiplied() -> None:
-    assert use_fast_forward(TreeModel(tiny_model("llama"), "llama")).at_temperature(
-        0.5
-    ).at_temperature(0.8).temperature == pytest.approx(0.4)
-
-
-def test_rotations_made_at_a_temperature_are_shared() -> None:
-    """The model and its copy at a temperature have the same table of rotations."""
-    model = use_fast_forward(TreeModel(tiny_model("llama", context=2048), "llama"))
-    model.at_temperature(0.6).open(1200).extend([i % 200 for i in range(1100)])
-    assert len(model.forward._rotations._table) >= 1100
-
-
 @pytest.mark.parametrize("temperature", [0, 0.04])
 def test_a_temperature_too_low_for_the_dtype_is_applied_later(temperature: float) -> None:
     """Logits divided in the forward could overflow, so the forward leaves them as they are."""
