@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from sequoia import SamplingParams, SequoiaError, named_profile, profile_names
-from sequoia.errors import BadTree
 from ui.decode import clocks
 from ui.decode.request import DecodeRequest, settings_of
 from ui.serving.limits import LOCAL, PUBLIC
@@ -137,26 +136,6 @@ def test_messages_name_the_numbers_of_a_shape_by_their_labels(kind: str) -> None
             assert str(caught.value).startswith(f"{label}: ") or (kind == "branching" and bad == -1)
 
 
-@pytest.mark.parametrize("kind", [kind for kind, shape in SHAPES.items() if shape.fields])
-def test_a_shape_without_its_numbers_is_refused_by_name(kind: str) -> None:
-    shape = SHAPES[kind]
-    words = f"{shape.name}: 0 values; expected {len(shape.fields)} ({', '.join(shape.fields)})"
-    with pytest.raises(BadTree) as caught:
-        TreeRequest(kind)
-    assert str(caught.value) == words
-
-
-@pytest.mark.parametrize("kind", SHAPES)
-def test_every_shape_is_accepted_with_its_defaults(kind: str) -> None:
-    start = SHAPES[kind].start
-    numbers = (
-        {"branching": start[0]}
-        if kind in ("branching", "lab")
-        else dict(zip(("first", "second"), start, strict=False))
-    )
-    assert DecodeRequest.parse({**GOOD, "tree": kind, **numbers}, PUBLIC).tree_request.kind == kind
-
-
 def test_browsers_write_whole_numbers_as_floats() -> None:
     decode_request = DecodeRequest.parse(
         {**GOOD, "max_new_tokens": 16.0, "seed": 3.0, "tree": "chain", "first": 5.0}, LOCAL
@@ -199,11 +178,6 @@ def test_the_menu_says_which_clock_measures() -> None:
     assert labels[""] == "this machine (measured)"
     assert labels[A100].startswith("as on an A100, Llama-2-7B")
     assert all(label.endswith(" (simulated)") for key, label in labels.items() if key)
-
-
-def test_without_a_clock_a_run_is_measured() -> None:
-    assert DecodeRequest.parse(GOOD, LOCAL).clock is None
-    assert DecodeRequest.parse(GOOD, LOCAL).simulated_clock is None
 
 
 def test_a_clock_of_the_menu_is_accepted() -> None:

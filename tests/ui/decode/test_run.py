@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 import torch
-from visits import Gate, decode_request, sent, wait
+from visits import Gate, decode_request, sent
 
 import ui.decode.run
 from sequoia import Acceptance, Decoder, Pair, Plan, Tree
@@ -88,21 +88,6 @@ def test_stop_ends_the_run_after_the_current_step(
     assert json.loads(texts[-1])["end"] == "stopped"
     assert not live.busy
     assert live.holding
-
-
-def test_an_abandoned_run_frees_the_engine_and_its_caches(
-    make: Callable[..., DecodeJob], gate: Gate, model_host: ModelHost
-) -> None:
-    live = make()
-    live.start(None)
-    assert gate.begun.acquire(timeout=10)
-    live.halt()
-    live.release()
-    assert len(model_host.queue) == 1
-    gate.passes.release()
-    wait(lambda: not live.busy)
-    assert len(model_host.queue) == 0
-    assert live._decoder is None
 
 
 def test_a_run_ends_at_its_time_limit(make: Callable[..., DecodeJob]) -> None:

@@ -328,12 +328,6 @@ def test_a_bad_value_is_shown_once_and_nothing_on_screen_is_lost(
 # -- the form --------------------------------------------------------------------------------------
 
 
-def test_race_and_run_begin_with_the_same_temperature(tab: RaceTab) -> None:
-    """At temperature 0 the bundled pair's text repeats itself, so speed-ups would be larger than on
-    other texts."""
-    assert tab.form.temperature.value == tab._live.form.temperature.value > 0
-
-
 @pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.key)
 def test_a_preset_fills_the_form_and_says_what_it_shows(tab: RaceTab, preset: RacePreset) -> None:
     updates = tab.start_with(preset.name)
