@@ -29,6 +29,7 @@ from ui.shared.events import QUIET, UNQUEUED, Updates, model_work
 from ui.shared.prompts import presets
 from ui.shared.saved_profiles import Entry
 from ui.shared.serve_modules import call, connect
+from ui.words.hardware import counted_words
 
 CODE = "code"  # all prompts that are code
 TYPED = "typed"  # a text typed by the visitor
@@ -252,10 +253,6 @@ def _count_message(report: Report, asked: CountRequest) -> dict[str, Any]:
         return {"error": str(problem)}
     way = WAYS[asked.way][0]
     unit = "positions" if asked.way in ("own", "text") else "roots"
-    words = (
-        f"{way}, {asked.name}, T = {params.temperature:g}, top-p {params.top_p:g}, "
-        f"{found.visited} {unit}"
-    )
     table = by_level_table(
         f"{way} · {asked.name}", "measured", params.temperature, 1, found.by_level
     )
@@ -264,7 +261,7 @@ def _count_message(report: Report, asked: CountRequest) -> dict[str, Any]:
             "rates": rates,
             "accepted": list(found.accepted),
             "visited": found.visited,
-            "words": words,
+            "words": counted_words(way, asked.name, params, f"{found.visited} {unit}"),
             "temperature": params.temperature,
             "top_p": params.top_p,
             "unit": unit,

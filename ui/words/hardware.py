@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.measuring.counted_acceptance import LEAST, DepthTest
 from sequoia.measuring.defaults import SLACK
 from sequoia.planning.hardware_profile import HardwareProfile
@@ -146,7 +147,12 @@ def default_words(plan: Plan, label: str) -> str:
     )
 
 
-# -- acceptance by depth ---------------------------------------------------------------------------
+# -- acceptance ------------------------------------------------------------------------------------
+
+
+def counted_words(way: str, texts: str, params: SamplingParams, counts: str) -> str:
+    """How an acceptance vector was counted. way, texts, counts: in words, such as "120 roots"."""
+    return f"{way}, {texts}, T = {params.temperature:g}, top-p {params.top_p:g}, {counts}"
 
 
 def depth_words(verdict: DepthTest) -> str:
