@@ -9,7 +9,6 @@ may predict worse.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -81,19 +80,11 @@ _INSTEAD = (
 )
 
 
-@dataclass(frozen=True)
-class Shared:
-    """The target's tokenizer, used for both models. words: how it compares with the draft's."""
-
-    tokenizer: Any
-    words: str
-
-
-def matching_tokenizer(target: Source, draft: Source, trusted: bool = False) -> Shared:
-    """The tokenizer for the pair. trusted: do not test the tokenizers in separate processes. Raises
-    BadModel if either tokenizer cannot be used, and BadPair if they have different tokens or split
-    a short test text differently."""
-    ours, other = (_tokenizer(source, trusted) for source in (target, draft))
+def matching_tokenizer(target: Source, draft: Source, trusted: bool = False) -> Any:
+    """The target's tokenizer, which both models then use. trusted: do not test the tokenizers in
+    separate processes. Raises BadModel if either cannot be used, and BadPair if they have different
+    tokens or split a short test text differently."""
+    ours, other = (checked_tokenizer(source, trusted) for source in (target, draft))
     _refuse_other_pieces(ours.get_vocab(), other.get_vocab())
     for probe in _PROBES:
         if _pieces(ours, probe) != _pieces(other, probe):
@@ -101,17 +92,7 @@ def matching_tokenizer(target: Source, draft: Source, trusted: bool = False) -> 
                 "the two tokenizers have the same tokens but split text differently, for instance "
                 f"{probe!r}; {_INSTEAD}"
             )
-    words = (
-        f"all {len(ours):,} tokens are the same in both, and {len(_PROBES)} test texts are split "
-        "alike"
-    )
-    return Shared(ours, words)
-
-
-def only_tokenizer(target: Source) -> Shared:
-    """The tokenizer for a target whose draft has none. Raises BadModel if it cannot be used."""
-    tokenizer = _tokenizer(target, trusted=False)
-    return Shared(tokenizer, f"the draft uses the {len(tokenizer):,} tokens of the target")
+    return ours
 
 
 def _refuse_other_pieces(ours: Mapping[str, int], its: Mapping[str, int]) -> None:
@@ -137,9 +118,10 @@ def _pieces(tokenizer: Any, text: str) -> list[int]:
     )
 
 
-def _tokenizer(source: Source, trusted: bool) -> Any:
-    """The tokenizer of `source`. If it is not `trusted`, its tokenizer.json is tested before it is
-    loaded here. Without such a file, what `transformers` makes of the other files is tested."""
+def checked_tokenizer(source: Source, trusted: bool = False) -> Any:
+    """The tokenizer of `source`. Raises BadModel if it cannot be used. If it is not `trusted`, its
+    tokenizer.json is tested before it is loaded here. Without such a file, what `transformers`
+    makes of the other files is tested."""
     text = read_tokenizer(source.folder, source.title)
     if text is not None and not trusted:
         refuse_slow(text, source.title)

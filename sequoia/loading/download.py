@@ -177,7 +177,7 @@ class Downloads:
             try:
                 news = worker.receive(_LOOK_SECONDS) or {}
             except WorkerEnded as problem:
-                news = {"error": "other", "words": str(problem)}
+                news = dict[str, Any](error="other", words=str(problem))
             if "error" in news:
                 self._end()
                 raise NotDownloaded(reason(model, news["error"], news["words"], done))

@@ -16,7 +16,7 @@ from typing import Any
 
 from sequoia.algorithm.progress import ShouldStop
 from sequoia.assets_folder import BUNDLED_PAIR
-from sequoia.loading.compare_tokenizers import matching_tokenizer, only_tokenizer
+from sequoia.loading.compare_tokenizers import checked_tokenizer, matching_tokenizer
 from sequoia.loading.download import Downloads, Listing, Progress, require_room
 from sequoia.loading.layer_drafts import is_layer_draft, refuse_layers_as_target
 from sequoia.loading.model_checks import (
@@ -64,12 +64,15 @@ def found_pair(
         bundled = all(source.folder.parent == BUNDLED_PAIR for source in sources)
         target = sources[0]
         draft = None if request.derived else sources[1]
-        shared = (
-            only_tokenizer(target)
-            if draft is None or is_layer_draft(draft.folder)
-            else matching_tokenizer(target, draft, trusted=bundled)
-        )
-        on_progress(PassedCheck("tokenizer", shared.words))
+        if draft is None or is_layer_draft(draft.folder):
+            tokenizer = checked_tokenizer(target, bundled)
+            words = f"the draft uses the {len(tokenizer):,} tokens of the target"
+        else:
+            tokenizer = matching_tokenizer(target, draft, trusted=bundled)
+            words = (
+                f"all {len(tokenizer):,} tokens are the same in both; test texts are split alike"
+            )
+        on_progress(PassedCheck("tokenizer", words))
 
         def fetch() -> None:
             for source, place in zip(sources, places, strict=True):
@@ -77,10 +80,10 @@ def found_pair(
                     downloads.fetch(place, weights=True)
                     check_weights(source)
 
-        text = tuple(shared.tokenizer(TEXT)["input_ids"])
+        text = tuple(tokenizer(TEXT)["input_ids"])
         target = replace(target, text=text)
         draft = draft and replace(draft, text=text)
-        yield FoundPair(target, draft, shared.tokenizer, fetch)
+        yield FoundPair(target, draft, tokenizer, fetch)
 
 
 def _source(name: str, place: Path | Listing, downloads: Downloads) -> Source:

@@ -63,12 +63,6 @@ def refuse_unfit(name: str, config: Any) -> None:
     layers = layer_configs(text)
     if reason := next(filter(None, (rule(layer) for rule in _RULES for layer in layers)), None):
         raise BadModel(f"{name} ({getattr(text, 'model_type', kind)}) {reason}")
-    stateful = getattr(AutoModelForCausalLM._model_mapping[type(config)], "_is_stateful", False)
-    # if the config lists its layer types, the rules above have already refused recurrent layers
-    if stateful and not _layer_types(text):
-        raise BadModel(
-            f"{name} ({kind}) has a recurrent state, which cannot represent the branches of a tree"
-        )
 
 
 def _is_encoder_decoder(config: Any) -> bool:

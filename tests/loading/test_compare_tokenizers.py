@@ -54,8 +54,8 @@ def test_padding_and_truncation_are_switched_off(good: Path, tmp_path: Path) -> 
     core.enable_truncation(3)
     core.enable_padding(length=10**6, pad_id=0, pad_token=EOS)
     core.save(str(tmp_path / "tokenizer.json"))
-    shared = matching_tokenizer(source(tmp_path), source(good))
-    assert len(shared.tokenizer("abcdefgh")["input_ids"]) == 8
+    tokenizer = matching_tokenizer(source(tmp_path), source(good))
+    assert len(tokenizer("abcdefgh")["input_ids"]) == 8
 
 
 def test_tokenizers_that_split_texts_differently_are_refused(good: Path, tmp_path: Path) -> None:
@@ -81,7 +81,7 @@ def test_without_a_tokenizer_config_the_tokenizer_file_is_used_unchanged(
     This class may build a different tokenizer from tokenizer.json, or fail."""
     shutil.copy(good / "tokenizer.json", tmp_path)
     config.save_pretrained(tmp_path)
-    found = matching_tokenizer(source(tmp_path, config), source(tmp_path, config)).tokenizer
+    found = matching_tokenizer(source(tmp_path, config), source(tmp_path, config))
     text = "def größe(x):\n\treturn '你好 🙂' "
     assert found(text)["input_ids"] == tiny_tokenizer()(text)["input_ids"]
     assert len(found) == 288

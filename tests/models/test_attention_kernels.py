@@ -29,13 +29,6 @@ def usual(request: pytest.FixtureRequest) -> Iterator[bool]:
     cuda.enable_cudnn_sdp(before)
 
 
-def test_making_a_model_changes_no_setting(usual: bool) -> None:
-    """Code that changed the setting here would do so only for a GPU, so the device is a GPU. The
-    device is only stored: the test needs no GPU."""
-    TreeModel(tiny_model("qwen3"), "one", torch.device("cuda"))
-    assert cuda.cudnn_sdp_enabled() is usual
-
-
 @pytest.mark.parametrize("name", PASSES)
 def test_a_pass_switches_cudnn_attention_off_and_restores_it(name: str, usual: bool) -> None:
     model = TreeModel(tiny_model("qwen3"), "one")
