@@ -69,9 +69,7 @@ def found_pair(
             words = f"the draft uses the {len(tokenizer):,} tokens of the target"
         else:
             tokenizer = matching_tokenizer(target, draft, trusted=bundled)
-            words = (
-                f"all {len(tokenizer):,} tokens are the same in both; test texts are split alike"
-            )
+            words = f"all {len(tokenizer):,} tokens are the same in both, which split texts alike"
         on_progress(PassedCheck("tokenizer", words))
 
         def fetch() -> None:
