@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import gradio as gr
 from starlette.middleware import Middleware
 
+from ui.api import add_api
 from ui.decode.tab import LiveView
 from ui.experiments.tab import ExperimentsTab
 from ui.hardware.tab import HardwareTab
@@ -71,6 +72,8 @@ def page(model_host: ModelHost, limits: Limits, online: bool | None = None) -> g
     for number, handler in blocks.fns.items():
         own = handler.name if handler.fn else "script"
         handler.api_name = f"{tabs[number].lower()}_{own}"
+    with blocks:
+        add_api(model_host)
     return blocks.queue(api_open=False, max_size=limits.requests, default_concurrency_limit=8)
 
 

@@ -1,0 +1,152 @@
+"""Functions that other programs may call, through `gradio_client` or by HTTP. Gradio lists them at
+/gradio_api/info, with the types of their arguments. All run one after another, so that any number
+of calls takes at most one thread from a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache, wraps
+from inspect import signature
+from typing import Any
+
+import gradio as gr
+from pydantic import ValidationError, validate_call
+
+from sequoia import Acceptance, Pair, SequoiaError, Tree, best_plan, machine, named_profile
+from sequoia import expected_tokens as expected
+from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
+from sequoia.errors import BadTree
+from sequoia.exactness.one_step import step_outcomes
+from sequoia.measuring.defaults import SLACK
+from sequoia.planning.hardware_profile import HardwareProfile
+from sequoia.planning.plan_for_machine import Plan
+from sequoia.validate_input import shown, whole
+from ui.serving.model_host import ModelHost
+
+HERE = "this machine"
+MAX_NODES = 256
+
+
+def add_api(model_host: ModelHost) -> None:
+    """Add the functions to the Blocks of the current context."""
+    for function in (Functions.plan, expected_tokens, verify, Functions.pair_report):
+        name = function.__name__
+        called = getattr(Functions(model_host), name, function)
+        gr.api(_refusing(called), api_name=name, concurrency_limit=1, concurrency_id="api")
+
+
+def _refusing(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`function`, with its arguments checked, and its refusals sent to the caller as they are."""
+    checked = validate_call(function)
+
+    @wraps(function)
+    def called(*given: Any) -> Any:
+        try:
+            return checked(*given)
+        except SequoiaError as problem:
+            raise gr.Error(str(problem), print_exception=False) from None
+        except ValidationError as problem:
+            first = problem.errors()[0]
+            where = list(signature(function).parameters)[int(first["loc"][0])]
+            reason = f"{where}: {shown(first['input'])}: {first['msg']}"
+            raise gr.Error(reason, print_exception=False) from None
+
+    return called
+
+
+def expected_tokens(tree: list[int], acceptance: list[float]) -> dict[str, Any]:
+    """The tokens that a step is expected to emit (predicted).
+
+    tree: the parent of each node, -1 for the root first. acceptance: the probability that a node's
+    first child is accepted, that its second is, and so on."""
+    shape = Tree(tuple(tree))
+    return {"tokens": expected(shape, Acceptance(tuple(acceptance))), "label": "predicted"}
+
+
+def verify(
+    p: list[list[float]], q: list[list[float]], tree: list[int], rule: str = DEFAULT_VERIFIER
+) -> dict[str, Any]:
+    """Everything that one step can emit, with its exact probability.
+
+    p, q: the target's and the draft's distributions, one row for each level of the tree, with at
+    most 4 tokens. tree: the parents of at most 5 nodes, -1 for the root first. rule: sequoia,
+    specinfer, topk or traversal. error: the largest difference between the first emitted token's
+    distribution and the target's; 0 up to rounding, as every rule here is lossless."""
+    found = step_outcomes(p, q, Tree(tuple(tree)), rule)
+    first = [0.0] * len(p[0])
+    for tokens, share in found.items():
+        first[tokens[0]] += share
+    total = sum(p[0])
+    return {
+        "outcomes": [{"tokens": list(one), "probability": share} for one, share in found.items()],
+        "tokens": sum(len(one) * share for one, share in found.items()),
+        "first": first,
+        "error": max(abs(ours - given / total) for ours, given in zip(first, p[0], strict=True)),
+    }
+
+
+class Functions:
+    """Those that need the loaded pair."""
+
+    def __init__(self, model_host: ModelHost) -> None:
+        self._model_host = model_host
+
+    def plan(
+        self, acceptance: list[float], profile: str = HERE, max_nodes: int = 64
+    ) -> dict[str, Any]:
+        """The tree predicted to be fastest, of at most `max_nodes` nodes (up to 256).
+
+        acceptance: as in expected_tokens. profile: the name of a hardware profile that comes with
+        the program, such as rtx-4090-qwen3-8b; or "this machine", as measured with the loaded
+        pair."""
+        most = whole(max_nodes, "max_nodes", 1, MAX_NODES, BadTree)
+        times = self._here() if profile == HERE else named_profile(profile)
+        return _planned(tuple(acceptance), times, most)
+
+    def pair_report(self) -> dict[str, Any]:
+        """What is stored about the loaded pair: its acceptance by rank, its sum of min(p, q), the
+        times of its passes on this machine, and the speed-up that follows."""
+        pair = self._pair()
+        profile = self._here()
+        return {
+            "target": pair.target.name,
+            "draft": pair.draft.name,
+            "profile": profile.to_dict(),
+            "texts": [
+                {
+                    "kind": one.kind,
+                    "temperature": one.temperature,
+                    "acceptance": list(one.acceptance.rates),
+                    "sum_of_min_p_q": one.agreement,
+                    "plan": _fields(
+                        best_plan(one.acceptance, profile, MAX_NODES, slack=SLACK), profile
+                    ),
+                }
+                for one in pair.known
+            ],
+        }
+
+    def _here(self) -> HardwareProfile:
+        return machine(self._pair())
+
+    def _pair(self) -> Pair:
+        """The loaded pair, after waiting for it. Raises NotLoaded."""
+        return self._model_host.pair(lambda: False)
+
+
+@lru_cache(maxsize=256)
+def _planned(rates: tuple[float, ...], profile: HardwareProfile, most: int) -> dict[str, Any]:
+    return _fields(best_plan(Acceptance(rates), profile, most, slack=SLACK), profile)
+
+
+def _fields(plan: Plan, profile: HardwareProfile) -> dict[str, Any]:
+    return {
+        "tree": list(plan.tree.parents),
+        "nodes": len(plan.tree),
+        "levels": plan.tree.levels,
+        "tokens": plan.expected_tokens,
+        "step_ms": 1000 * plan.predicted_seconds,
+        "speedup": plan.predicted_speedup,
+        "label": "predicted",
+        "times": profile.source,
+    }
