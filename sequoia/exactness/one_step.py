@@ -64,7 +64,7 @@ def _emitted(
 def _checked(rows: Rows, name: str, needed: int) -> np.ndarray:
     """`rows` as an array (rows, vocab) with rows that sum to exactly 1 up to rounding."""
     try:
-        found = np.array(rows, dtype=np.float64)
+        found: np.ndarray = np.array(rows, dtype=np.float64)
     except (TypeError, ValueError):
         found = np.empty(0)
     if found.ndim != 2 or not 2 <= found.shape[1] <= MAX_VOCAB:
