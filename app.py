@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     import gradio as gr
 
     from sequoia.loading.pair_request import PairRequest
+    from ui.serving.limits import Limits
     from ui.serving.model_host import ModelHost
 
 EPILOG = """\
@@ -188,6 +189,12 @@ def _add_server(group: argparse._ArgumentGroup) -> None:
         "nothing; but on a server that only this machine reaches, everyone may do both",
     )
     add(
+        "--api",
+        choices=("decode",),
+        help="with --public: let other programs decode too, at most 64 tokens and 10 seconds per "
+        "run (without --public they always may)",
+    )
+    add(
         "--public",
         action="store_true",
         default=is_space,
@@ -241,6 +248,13 @@ def is_alone(arguments: argparse.Namespace) -> bool:
     from ui.serving.owner import is_loopback
 
     return is_loopback(arguments.host) and not (arguments.share or arguments.public)
+
+
+def api_limits(arguments: argparse.Namespace, limits: Limits) -> Limits | None:
+    """The limits on runs that other programs ask for; None if they may ask for none."""
+    if not arguments.public:
+        return limits
+    return replace(limits, tokens=64, seconds=10.0) if arguments.api else None
 
 
 def close(model_host: ModelHost, blocks: gr.Blocks) -> None:
@@ -305,7 +319,7 @@ def serve(
     )
     model_host.open()
     keep_small(folder, limits.kept, limits.kept_files)
-    blocks = page(model_host, limits, online)
+    blocks = page(model_host, limits, online, api_limits(arguments, limits))
     _, url, share_url = blocks.launch(
         server_name=arguments.host,
         server_port=arguments.port,

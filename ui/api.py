@@ -1,10 +1,13 @@
 """Functions that other programs may call, through `gradio_client` or by HTTP. Gradio lists them at
-/gradio_api/info, with the types of their arguments. All run one after another, so that any number
-of calls takes at most one thread from a run."""
+/gradio_api/info, with the types of their arguments. All but `decode` run one after another, so that
+any number of calls takes at most one thread from a run. Runs wait behind those of the page."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import lru_cache, wraps
 from inspect import signature
 from typing import Any
@@ -21,23 +24,34 @@ from sequoia.measuring.defaults import SLACK
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.plan_for_machine import Plan
 from sequoia.validate_input import shown, whole
+from ui.decode.recordings import RunStore
+from ui.decode.request import DecodeRequest
+from ui.decode.run import DecodeJob
+from ui.serving.fair_queue import Busy
+from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
+from ui.serving.sender import address_of
 
 HERE = "this machine"
 MAX_NODES = 256
+_LEVELS = 8  # at most, of a tree that decode makes
 
 
-def add_api(model_host: ModelHost) -> None:
-    """Add the functions to the Blocks of the current context."""
-    for function in (Functions.plan, expected_tokens, verify, Functions.pair_report):
-        name = function.__name__
-        called = getattr(Functions(model_host), name, function)
+def add_api(model_host: ModelHost, limits: Limits | None) -> None:
+    """Add the functions to the Blocks of the current context. limits: on what `decode` may use;
+    None to leave it out."""
+    of_pair = OfPair(model_host)
+    for called in (of_pair.plan, expected_tokens, verify, of_pair.pair_report):
+        name = called.__name__
         gr.api(_refusing(called), api_name=name, concurrency_limit=1, concurrency_id="api")
+    if limits is not None:
+        decode = _refusing(Runs(model_host, limits).decode)
+        gr.api(decode, api_name="decode", concurrency_limit=None)
 
 
 def _refusing(function: Callable[..., Any]) -> Callable[..., Any]:
     """`function`, with its arguments checked, and its refusals sent to the caller as they are."""
-    checked = validate_call(function)
+    checked = validate_call(function, config={"arbitrary_types_allowed": True})
 
     @wraps(function)
     def called(*given: Any) -> Any:
@@ -85,7 +99,7 @@ def verify(
     }
 
 
-class Functions:
+class OfPair:
     """Those that need the loaded pair."""
 
     def __init__(self, model_host: ModelHost) -> None:
@@ -132,6 +146,63 @@ class Functions:
     def _pair(self) -> Pair:
         """The loaded pair, after waiting for it. Raises NotLoaded."""
         return self._model_host.pair(lambda: False)
+
+
+class Runs:
+    """`decode`, and who is using it. At most a quarter of the places in the queue are used, and one
+    for each network address."""
+
+    def __init__(self, model_host: ModelHost, limits: Limits) -> None:
+        self._model_host = model_host
+        self._limits = limits
+        self._most = max(1, limits.waiting // 4)
+        self._addresses: set[str] = set()
+        self._entering = threading.Lock()
+
+    def decode(
+        self,
+        prompt: str,
+        temperature: float = 0.6,
+        top_p: float = 1.0,
+        max_new_tokens: int = 64,
+        seed: int = 0,
+        nodes: int = 0,
+        request: gr.Request | None = None,
+    ) -> dict[str, Any]:
+        """Decode a prompt, and return the run's file, as the page saves it.
+
+        nodes: of the tree that yields the most tokens for its size; 0 for the tree planned for this
+        machine, 1 for plain decoding."""
+        shape = {"tree": "best" if nodes else "planned", "first": nodes, "second": _LEVELS}
+        form = {
+            **{"prompt": prompt, "temperature": temperature, "top_p": top_p, "seed": seed},
+            **{"max_new_tokens": max_new_tokens, "verifier": DEFAULT_VERIFIER, "compare": False},
+            **({"tree": "plain"} if nodes == 1 else shape),
+        }
+        store: RunStore[Any] = RunStore(1, self._limits.stored_nodes)
+        asked = DecodeRequest.parse(form, self._limits)
+        job = DecodeJob(asked, self._model_host, self._limits, store)
+        job.yields = True
+        with self._place(address_of(request)):
+            job.start()
+            for _ in job.messages():
+                pass
+        if job.error or job.recording is None:
+            raise SequoiaError(job.error or "the run did not start")
+        return json.loads(job.recording.run().to_json())
+
+    @contextmanager
+    def _place(self, address: str) -> Iterator[None]:
+        with self._entering:
+            if address in self._addresses:
+                raise Busy("one call of decode at a time; your last one has not ended yet")
+            if len(self._addresses) >= self._most:
+                raise Busy(f"{self._most} calls of decode are running or waiting; try again later")
+            self._addresses.add(address)
+        try:
+            yield
+        finally:
+            self._addresses.remove(address)
 
 
 @lru_cache(maxsize=256)

@@ -39,9 +39,15 @@ class View(Protocol):
     def wire(self, blocks: gr.Blocks, /) -> None: ...
 
 
-def page(model_host: ModelHost, limits: Limits, online: bool | None = None) -> gr.Blocks:
+def page(
+    model_host: ModelHost,
+    limits: Limits,
+    online: bool | None = None,
+    api_limits: Limits | None = None,
+) -> gr.Blocks:
     """The page as Gradio Blocks, with a queue for its requests. online: whether models may be
-    downloaded. None: they may, unless HF_HUB_OFFLINE or TRANSFORMERS_OFFLINE is set."""
+    downloaded. None: they may, unless HF_HUB_OFFLINE or TRANSFORMERS_OFFLINE is set. api_limits: on
+    runs that other programs ask for; None to refuse them."""
     with gr.Blocks(
         title=TITLE, analytics_enabled=False, fill_width=True, delete_cache=(600, 3600)
     ) as blocks:
@@ -73,7 +79,7 @@ def page(model_host: ModelHost, limits: Limits, online: bool | None = None) -> g
         own = handler.name if handler.fn else "script"
         handler.api_name = f"{tabs[number].lower()}_{own}"
     with blocks:
-        add_api(model_host)
+        add_api(model_host, api_limits)
     return blocks.queue(api_open=False, max_size=limits.requests, default_concurrency_limit=8)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +12,10 @@ import pytest
 from gradio_client import Client
 from gradio_client.exceptions import AppError
 from running_app import App
+
+from sequoia import Run
+from sequoia.algorithm.step_trace import emitted_tokens
+from ui.serving.limits import LOCAL, PUBLIC
 
 README = Path(__file__).parents[2] / "README.md"
 JUNK: list[Any] = [None, "", "x" * 10_000, -1, 0, 2.5, 10**30, True, [], [[]], {}, [None], "../a"]
@@ -29,7 +34,7 @@ def client(app: App) -> Client:
 
 def test_they_alone_are_listed(client: Client) -> None:
     listed: Any = client.view_api(return_format="dict", print_info=False)
-    assert set(listed["named_endpoints"]) == {*GOOD, "/pair_report"}
+    assert set(listed["named_endpoints"]) == {*GOOD, "/pair_report", "/decode"}
     assert not listed["unnamed_endpoints"]
 
 
@@ -61,6 +66,41 @@ def test_the_report_has_the_pairs_acceptance_and_the_machines_times(client: Clie
         assert one["plan"]["speedup"] >= 1
     here = client.predict(found["texts"][0]["acceptance"], api_name="/plan")
     assert here["times"] == "measured"
+
+
+def test_a_run_of_a_program_gives_the_file_that_the_page_saves(client: Client) -> None:
+    given = {"prompt": "def mean(values):\n", "temperature": 0.0, "max_new_tokens": 24}
+    texts = []
+    for nodes in (0, 1, 12):
+        found = client.predict(**given, nodes=nodes, api_name="/decode")
+        run = Run.from_json(json.dumps(found))
+        texts.append(emitted_tokens(run.steps))
+        assert nodes in (0, max(len(step.tree) for step in run.steps))
+    assert texts[0] == texts[1] == texts[2]
+
+
+def test_a_run_is_refused_with_the_value_and_the_bound(client: Client) -> None:
+    for name, value, words in (
+        ("prompt", "", "empty"),
+        ("temperature", -1, "-1"),
+        ("max_new_tokens", 10**6, "4096"),
+        ("nodes", 5000, "1024"),
+    ):
+        given = {"prompt": "text", name: value}
+        assert words in refusal(lambda given=given: client.predict(**given, api_name="/decode"))
+
+
+def test_strangers_may_decode_only_if_the_server_says_so() -> None:
+    import app
+
+    def seconds(*options: str) -> float:
+        arguments = app.parser().parse_args(options)
+        limits = app.api_limits(arguments, PUBLIC if arguments.public else LOCAL)
+        return limits.seconds if limits else 0.0
+
+    assert seconds("--public") == 0
+    assert seconds("--public", "--api", "decode") == 10
+    assert seconds() == LOCAL.seconds
 
 
 @pytest.mark.parametrize("name", GOOD)

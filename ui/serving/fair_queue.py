@@ -36,13 +36,15 @@ class Work:
     """Work that waits for the engine or uses it. share: returns the fraction that is done, from 0
     to 1. job: the job that does the work, if there is one. returns: whether the job has had a turn
     since it was started. If so, a full queue does not refuse it. skips: whether it goes before all
-    waiting work that does not, and is not refused either. began: when it became the first."""
+    waiting work that does not, and is not refused either. yields: whether it lets all other work go
+    first. began: when it became the first."""
 
     demand: Demand = field(default_factory=Demand)
     share: Callable[[], float] = lambda: 0.0
     job: Any = None
     returns: bool = False
     skips: bool = False
+    yields: bool = False
     began: float = 0.0
 
 
@@ -94,12 +96,19 @@ class FairQueue:
         with self._changed:
             if len(self._line) >= self._most and not (work.returns or work.skips):
                 raise Busy(self._full_words())
-            # the first has the engine and keeps it
-            owners = sum(one.skips for one in self._line[1:]) + 1
-            self._line.insert(owners if work.skips else len(self._line), work)
+            self._line.insert(self._place(work), work)
             if len(self._line) == 1:
                 work.began = self._clock()
             self._changed.notify_all()
+
+    def _place(self, work: Work) -> int:
+        """Where `work` belongs in the line. The first has the engine and keeps it."""
+        if not self._line:
+            return 0
+        waiting = self._line[1:]
+        if work.skips:
+            return 1 + sum(one.skips for one in waiting)
+        return len(self._line) if work.yields else 1 + sum(not one.yields for one in waiting)
 
     def _leave(self, work: Work) -> None:
         with self._changed:

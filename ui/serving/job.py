@@ -55,6 +55,7 @@ class Job(ABC, Generic[Event]):
         self._released = False
         self.address = ""  # of the visitor, if the number of jobs from each address is limited
         self.skips = False  # whether it goes first in the queue
+        self.yields = False  # whether it goes last
 
     @abstractmethod
     def work(self, steps: int | None) -> Event:
@@ -190,7 +191,7 @@ class Job(ABC, Generic[Event]):
 
     def _next_turn(self) -> Work:
         self._turns += 1
-        return Work(self.demand(), self.share, self, self._turns > 1, self.skips)
+        return Work(self.demand(), self.share, self, self._turns > 1, self.skips, self.yields)
 
     def _on_wait(self, wait: Wait) -> None:
         self.post(self.waiting(wait))

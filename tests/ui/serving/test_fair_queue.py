@@ -97,6 +97,14 @@ def test_a_full_queue_refuses_at_once(line: Line) -> None:
     assert line.end() == ["a", "first owner", "second owner", "b", "c", "d", "returns"]
 
 
+def test_work_that_yields_goes_last(line: Line) -> None:
+    line.stand("a")
+    line.stand("program", yields=True)
+    line.stand("another program", yields=True)
+    line.stand("b")
+    assert line.end() == ["a", "b", "program", "another program"]
+
+
 def test_the_wait_is_the_expected_time_of_the_jobs_ahead() -> None:
     now = [0.0]
     line = FairQueue(4, lambda: now[0])
