@@ -235,6 +235,7 @@ def set_up() -> bool:
     os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
     os.environ["HF_HUB_OFFLINE"] = "1"
     os.environ.pop("GRADIO_DEBUG", None)  # with it, `launch` would not return
+    os.environ.pop("SYSTEM", None)  # on a Space; with it, Gradio watches files to reload the app
     # Gradio calls this server by HTTP, and some proxy settings make its HTTP library fail. Only the
     # process that downloads models needs them: download_worker.py gives them their names back.
     for name in list(os.environ):

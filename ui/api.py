@@ -51,7 +51,7 @@ def add_api(model_host: ModelHost, limits: Limits | None) -> None:
 
 def _refusing(function: Callable[..., Any]) -> Callable[..., Any]:
     """`function`, with its arguments checked, and its refusals sent to the caller as they are."""
-    checked = validate_call(function, config={"arbitrary_types_allowed": True})
+    checked = validate_call(config={"arbitrary_types_allowed": True})(function)
 
     @wraps(function)
     def called(*given: Any) -> Any:
