@@ -21,7 +21,7 @@ def with_prompts(pair: Pair, on_progress: OnProgress) -> Pair:
     tokenizer = pair.tokenizer
     config = pair.target.hf.generation_config
     stop = stop_tokens(config, tokenizer)
-    ends = text_ends(tokenizer, stop)
+    ends = text_ends(tokenizer)
     chat = tried_format(tokenizer, stop)
     unused = unused_settings(config)
     notes = {
@@ -35,7 +35,6 @@ def with_prompts(pair: Pair, on_progress: OnProgress) -> Pair:
     return replace(
         pair,
         begin=ends.begin,
-        end=ends.end,
         stop=stop,
         template=chat if isinstance(chat, ChatFormat) else None,
         notes=notes,
@@ -58,9 +57,6 @@ def _chat_words(chat: ChatFormat | str, tokenizer: Any) -> str:
 
 def _left_out(ends: TextEnds, chat: ChatFormat | str, tokenizer: Any) -> Iterator[str]:
     """The tokens that are left out of prompts, and which program part adds them."""
-    if isinstance(chat, ChatFormat) and ends.begin[:1] == chat.first != ():
-        first = _names(chat.first, tokenizer)
-        yield f"in chats, {first} from the tokenizer, because the chat template writes it"
     for maker, one in (("tokenizer", ends), ("chat template", chat)):
         if isinstance(one, str):
             continue

@@ -1,8 +1,8 @@
 """How a prompt becomes token ids: the special tokens that a tokenizer or a chat template puts
 around it, those among them that are left out, and the chat template, tried with made-up messages.
 
-Left out are stop tokens at the end, after which there is nothing to continue, and a second
-beginning-of-text token."""
+Left out are a second beginning-of-text token and what comes after the text, such as a stop token,
+after which there is nothing to continue."""
 
 from __future__ import annotations
 
@@ -20,54 +20,44 @@ from sequoia.validate_input import and_list
 
 @dataclass(frozen=True)
 class TextEnds:
-    """begin, end: token ids that are put before and after a text. doubled, stops: those that the
-    tokenizer adds at its beginning and at its end, but that are left out."""
+    """begin: token ids that are put before a text. doubled, stops: those that the tokenizer adds at
+    its beginning and at its end, but that are left out."""
 
     begin: tuple[int, ...]
-    end: tuple[int, ...]
     doubled: tuple[int, ...]
     stops: tuple[int, ...]
 
 
-def text_ends(tokenizer: Any, stop: frozenset[int]) -> TextEnds:
-    """What `tokenizer` adds around a text. stop: ids that end a text."""
+def text_ends(tokenizer: Any) -> TextEnds:
+    """What `tokenizer` adds around a text."""
     text = tokenizer("a", add_special_tokens=False)["input_ids"]
     ids = tokenizer("a")["input_ids"]
     starts = (i for i in range(len(ids)) if ids[i : i + len(text)] == text)
     start = next(starts, 0)
-    before, after = ids[:start], ids[start + len(text) :]
-    extra = doubled(before, tokenizer)
-    stops = stops_at_end(after, stop | {tokenizer.sep_token_id})
-    end = after[: len(after) - len(stops)]
-    return TextEnds(tuple(before[len(extra) :]), tuple(end), extra, stops)
+    extra = doubled(ids[:start], tokenizer)
+    return TextEnds(tuple(ids[len(extra) : start]), extra, tuple(ids[start + len(text) :]))
 
 
 def doubled(ids: Sequence[int], tokenizer: Any) -> tuple[int, ...]:
     """The ids at the beginning of `ids` that repeat the special token after them."""
     same = [*takewhile(lambda token: token == ids[0], ids)]
-    is_special = bool(same) and same[0] in special_ids(tokenizer)
+    added = tokenizer.added_tokens_decoder
+    is_special = bool(same) and same[0] in added and added[same[0]].special
     return tuple(same[1:]) if is_special else ()
 
 
-def stops_at_end(ids: Sequence[int], stop: Collection[int | None]) -> tuple[int, ...]:
+def stops_at_end(ids: Sequence[int], stop: Collection[int]) -> tuple[int, ...]:
     """The ids at the end of `ids` that are in `stop`."""
     return tuple(takewhile(lambda token: token in stop, reversed(ids)))[::-1]
 
 
-def special_ids(tokenizer: Any) -> frozenset[int]:
-    """The ids of all special tokens, whether or not they have a name such as bos_token."""
-    added = tokenizer.added_tokens_decoder
-    return frozenset(token for token, one in added.items() if one.special)
-
-
 @dataclass(frozen=True)
 class ChatFormat:
-    """A chat template that works. first: the id of a chat's first token. doubled, stops: ids that
-    the template writes at the beginning and at the end of a chat, but that are left out. stop: ids
-    that end an answer, besides those that end every text."""
+    """A chat template that works. doubled, stops: ids that the template writes at the beginning and
+    at the end of a chat, but that are left out. stop: ids that end an answer, besides those that
+    end every text."""
 
     template: ChatTemplate
-    first: tuple[int, ...]
     doubled: tuple[int, ...]
     stops: tuple[int, ...]
     stop: frozenset[int]
@@ -91,7 +81,7 @@ def tried_format(tokenizer: Any, stop: frozenset[int]) -> ChatFormat | str:
     first, last = (_ids(text, tokenizer) for text in (before, rest.rpartition(word)[2]))
     extra = doubled(first, tokenizer)
     ends = _answer_end(template, tokenizer, last[-1:])
-    return ChatFormat(template, tuple(first[:1]), extra, stops_at_end(last, stop), ends - stop)
+    return ChatFormat(template, extra, stops_at_end(last, stop), ends - stop)
 
 
 def _working_template(tokenizer: Any) -> ChatTemplate | str:

@@ -77,9 +77,9 @@ class Pair:
     """The models and data that decoding needs. Raises BadPair if the two vocabularies differ in
     size.
 
-    begin, end: token ids that are put before and after every prompt, unless it is wrapped as a chat
-    message. stop: token ids that end a run. known: acceptance vectors that come with the pair,
-    those for the usual kind of text first. measured: a cache for measurements of this pair.
+    begin: token ids that are put before every prompt, unless it is wrapped as a chat message. stop:
+    token ids that end a run. known: acceptance vectors that come with the pair, those for the usual
+    kind of text first. measured: a cache for measurements of this pair.
     template: wraps a prompt as a chat message; None if the models have none that works. chats:
     whether prompts are wrapped by default. notes: what loading found out about prompts and the end
     of texts, in words, by subject.
@@ -90,7 +90,6 @@ class Pair:
     draft: Draft
     tokenizer: Any
     begin: tuple[int, ...] = ()
-    end: tuple[int, ...] = ()
     stop: frozenset[int] = frozenset()
     known: tuple[RecordedAcceptance, ...] = ()
     measured: PairCache = field(default_factory=PairCache, repr=False, compare=False)
@@ -183,11 +182,11 @@ class Pair:
             )
 
     def _text(self, prompt: str) -> tuple[int, ...]:
-        """Token ids of `prompt` between `begin` and `end`. If the prompt contains the text of
-        `begin`, it is not added again."""
+        """Token ids of `prompt` after `begin`. If the prompt begins with the text of `begin`, it is
+        not added again."""
         ids = self._ids(prompt, add_special_tokens=False)
         begin = () if ids[: len(self.begin)] == self.begin else self.begin
-        return begin + ids + self.end
+        return begin + ids
 
     def _message(self, prompt: str) -> tuple[int, ...]:
         if self.template is None:
