@@ -5,9 +5,11 @@ from __future__ import annotations
 import statistics
 from dataclasses import dataclass
 
-from sequoia import HardwareProfile, Pair, measure_profile
+from sequoia import Acceptance, HardwareProfile, Pair, best_plan, measure_profile
 from sequoia.algorithm.progress import Progress
+from sequoia.measuring.defaults import SLACK
 from sequoia.measuring.hardware import PASSES
+from sequoia.planning.plan_for_machine import predict
 from ui.serving.job import MeasurementJob
 from ui.serving.model_host import ModelHost
 from ui.serving.wait_times import Demand
@@ -18,22 +20,30 @@ ROUNDS = 90
 # idle machine differ by.
 _SLOWER = 1.25  # times as long
 _UNSTEADY = 0.2
+_SAME = 0.05  # the largest spread within which two measurements count as the same
 _DOUBTED = "the last doubted profile"
+_THOROUGH = "the profile is of a thorough measurement"
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """Why the profile is not used: a one-token pass took `slower` times as long as before, or the
-    times of one pass differ by the share `unsteady`. If both are None, it is now the profile of
+    """Why the profile is not used: a one-token pass took `slower` times as long as before, the
+    times of one pass differ by the share `unsteady`, or nothing differs from before by more than
+    the share `same`, which is the spread of the times. If all are None, it is now the profile of
     this machine."""
 
     profile: HardwareProfile
     slower: float | None = None
     unsteady: float | None = None
+    same: float | None = None
 
     @property
     def is_used(self) -> bool:
-        return self.slower is None and self.unsteady is None
+        return not self.is_doubted and self.same is None
+
+    @property
+    def is_doubted(self) -> bool:
+        return self.slower is not None or self.unsteady is not None
 
 
 def measure_machine(
@@ -41,7 +51,9 @@ def measure_machine(
 ) -> Measurement:
     """Time the passes of `pair` for at most about `seconds`. The profile is stored with the pair,
     and from then on it is the profile of this machine. But if other programs seem to have slowed
-    the measurement down, the earlier profile stays, unless the last measurement found the same."""
+    the measurement down, the earlier profile stays, unless the last measurement found the same. It
+    also stays, and with it the trees planned for it, if another thorough measurement only differs
+    from it by chance."""
     before = pair.measured.profile
     profile = measure_profile(pair, seconds=seconds, rounds=ROUNDS, progress=progress)
     last = pair.measured.other.pop(_DOUBTED, None)
@@ -50,11 +62,31 @@ def measure_machine(
         measurement = Measurement(profile)
     else:
         measurement = compared(before, profile)
+        if measurement.is_used and _THOROUGH in pair.measured.other:
+            measurement = Measurement(profile, same=_sameness(pair, before, profile))
     if measurement.is_used:
         pair.measured.profile = profile
-    else:
+        pair.measured.other[_THOROUGH] = True
+    elif measurement.is_doubted:
         pair.measured.other[_DOUBTED] = profile
     return measurement
+
+
+def _sameness(pair: Pair, before: HardwareProfile, after: HardwareProfile) -> float | None:
+    """The spread of the times in `after`, if a one-token pass takes as long as `before`, and the
+    trees planned for `before` are as fast as those for `after`, both within that spread, of
+    which at most _SAME counts."""
+    spread = min(_spread(after), _SAME)
+    vectors = [*(one.acceptance for one in pair.known), *pair.measured.acceptances.values()]
+    losses = [_loss(acceptance, before, after) for acceptance in vectors]
+    return spread if max(abs(_ratio(after, before) - 1), *losses, 0.0) <= spread else None
+
+
+def _loss(acceptance: Acceptance, before: HardwareProfile, after: HardwareProfile) -> float:
+    """How much slower, as a share, the tree planned for `before` is than that for `after`."""
+    old = predict(best_plan(acceptance, before, slack=SLACK).tree, acceptance, after)
+    new = best_plan(acceptance, after, slack=SLACK)
+    return 1 - old.predicted_speedup / new.predicted_speedup
 
 
 def compared(before: HardwareProfile, after: HardwareProfile) -> Measurement:

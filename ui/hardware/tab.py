@@ -269,7 +269,9 @@ class HardwareTab(SessionView[ProfileJob]):
                 yield {self.board: _report_message(report)}
                 if isinstance(report.result, Measurement):
                     made = report.result
-                    notice = change_words(before, made.profile, made.slower, made.unsteady)
+                    notice = change_words(
+                        before, made.profile, made.slower, made.unsteady, made.same
+                    )
                     shown = self._shown(
                         replace(self.form.values(data), profile=HERE), request, notice
                     )

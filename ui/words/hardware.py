@@ -26,15 +26,21 @@ def change_words(
     after: HardwareProfile,
     slower: float | None = None,
     unsteady: float | None = None,
+    same: float | None = None,
 ) -> str:
     """The time of a one-token pass of the target, and its change since the measurement `before`. If
-    the measurement is not used, why: `slower` times as long as before, or times of one pass that
-    differ by the share `unsteady`."""
+    the measurement is not used, why: `slower` times as long as before, times of one pass that
+    differ by the share `unsteady`, or no difference above the share `same`."""
     seconds = after.verify_seconds(1)
     if slower:
         return _kept_words(f"a one-token pass took {slower:.1f} times as long as before")
     if unsteady:
         return _kept_words(f"the times of one pass differed by {unsteady:.0%}")
+    if same is not None:
+        return (
+            f"The same as before, within {same:.1%}, by which the times of one pass differ. So the "
+            "earlier measurement stays, and with it the trees planned for it."
+        )
     words = f"A one-token pass takes {time_words(seconds)}"
     if before is None:
         return f"{words}, measured."

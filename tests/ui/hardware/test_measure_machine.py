@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from sequoia import HardwareProfile
-from sequoia.models.pair import PairCache
+from sequoia import Acceptance, HardwareProfile
+from sequoia.models.pair import PairCache, RecordedAcceptance
 from ui.hardware import profile_job as measuring
 from ui.hardware.profile_job import measure_machine
 
@@ -23,7 +23,8 @@ def profile(seconds: float, spread: float = 0.02) -> HardwareProfile:
 
 @pytest.fixture
 def pair() -> Any:
-    return SimpleNamespace(measured=PairCache())
+    known = RecordedAcceptance(0.6, Acceptance((0.7, 0.1, 0.05)))
+    return SimpleNamespace(measured=PairCache(), known=(known,))
 
 
 @pytest.fixture
@@ -40,7 +41,7 @@ def measured(pair: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
 QUIET = profile(0.010)
 
 
-@pytest.mark.parametrize("found", [profile(0.010), profile(0.012, 0.1), profile(0.005, 0.15)])
+@pytest.mark.parametrize("found", [profile(0.0105), profile(0.012, 0.1), profile(0.005, 0.15)])
 def test_a_good_measurement_replaces_the_last(measured: Any, pair: Any, found: Any) -> None:
     measured(QUIET)
     assert measured(found).is_used
@@ -60,7 +61,19 @@ def test_a_disturbed_measurement_is_kept_out(
     assert disturbed.slower == pytest.approx(slower)
     assert disturbed.unsteady == pytest.approx(unsteady)
     assert pair.measured.profile is QUIET
-    assert measured(replace(QUIET)).is_used
+    assert not measured(replace(QUIET)).is_doubted
+
+
+def test_a_measurement_that_differs_by_chance_keeps_the_trees(measured: Any, pair: Any) -> None:
+    pair.measured.profile = profile(0.010)  # measured quickly at the start
+    assert measured(QUIET).is_used
+    again = measured(profile(0.0101))
+    assert not again.is_used
+    assert again.same == pytest.approx(0.02)
+    assert pair.measured.profile is QUIET
+    flat = tuple((n, 0.010, 0.0002) for n in (1, 2, 4))  # trees pay now
+    found = replace(QUIET, target_seconds=flat, draft_seconds=((1, 0.0001, 0.0),))
+    assert measured(found).is_used
 
 
 def test_a_second_measurement_that_finds_the_same_is_used(measured: Any, pair: Any) -> None:
