@@ -1604,10 +1604,10 @@ def test_reasons_fill_their_rows(page: Page, width: int, panels: int) -> None:
 @pytest.mark.parametrize(
     ("width", "lanes", "columns"),
     [
-        (1000, 4, 4),
+        (1024, 4, 4),
         (900, 4, 2),
         (480, 2, 1),
-        *nightly((1920, 4, 4), (1280, 4, 4), (1000, 3, 3), (1280, 2, 2)),
+        *nightly((1920, 4, 4), (1280, 4, 4), (1024, 3, 3), (1280, 2, 2)),
     ],
 )
 def test_lanes_are_side_by_side_where_there_is_room(

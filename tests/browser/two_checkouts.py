@@ -39,7 +39,7 @@ class Checkout:
         return f"{self.page}?run=none"
 
     def serve_modules(self) -> str:
-        """Serve the page with the checkout's own server, which also generates its colours.css."""
+        """Serve the page with the checkout's own server, which also joins its style sheets."""
         paths = [str(self.folder), str(self.folder / "tests/browser")]
         self.files = subprocess.Popen(
             [sys.executable, "-c", SERVE],

@@ -15,11 +15,11 @@ from typing import Any
 import plotly
 from playwright.sync_api import Page
 
-from ui.shared import colours
+from ui.shared import serve_modules
 
 ROOT = Path(__file__).resolve().parents[2]
 PLOTLY = "/ui/shared/web/plotly.min.js"
-COLOURS = "/colours.css"
+STYLES = "/styles.css"
 FRAME = (
     "() => new Promise(f => requestAnimationFrame(() => requestAnimationFrame(() => "
     "requestAnimationFrame(f))))"
@@ -37,7 +37,7 @@ COLOUR_RULES: dict[str, Any] = {
 
 
 class Files(SimpleHTTPRequestHandler):
-    """The repository's files, Plotly's script and the page's colours. The browser may cache them
+    """The repository's files, Plotly's script and the style sheets. The browser may cache them
     and reuse its connections, because a page consists of a hundred small modules."""
 
     protocol_version = "HTTP/1.1"
@@ -55,9 +55,9 @@ class Files(SimpleHTTPRequestHandler):
         super().end_headers()
 
     def do_GET(self) -> None:
-        if self.path != COLOURS:
+        if self.path != STYLES:
             return super().do_GET()
-        text = colours.variables().encode()
+        text = serve_modules.css().encode()
         self.send_response(200)
         self.send_header("Content-Type", "text/css")
         self.send_header("Content-Length", str(len(text)))

@@ -37,7 +37,7 @@ def theme() -> gr.themes.Base:
         neutral_hue=gr.themes.colors.slate,
         font=_SANS,
         font_mono=_MONO,
-        text_size=gr.themes.sizes.text_sm,
+        text_size=gr.themes.sizes.text_md,
         spacing_size=gr.themes.sizes.spacing_sm,
         radius_size=gr.themes.sizes.radius_md,
     )
@@ -51,10 +51,10 @@ def _surfaces() -> dict[str, str]:
         "block_label_text_color": "*body_text_color_subdued",
         "block_title_text_color": "*body_text_color_subdued",
         "block_title_text_color_dark": "*body_text_color_subdued",
-        "block_title_text_weight": "500",
-        "block_title_text_size": "12px",
+        "block_title_text_weight": "400",
+        "block_info_text_size": "*text_md",
         "block_padding": "0px",
-        "layout_gap": "10px",
+        "layout_gap": "8px",
         "form_gap_width": "0px",
     }
 
@@ -62,15 +62,15 @@ def _surfaces() -> dict[str, str]:
 def _controls() -> dict[str, str]:
     return {
         "input_border_width": "1px",
-        "input_padding": "6px 9px",
+        "input_padding": "4px 8px",
         "input_shadow": "none",
         "button_border_width": "1px",
         "button_secondary_text_color": "*body_text_color",
-        "button_large_padding": "7px 12px",
-        "button_large_text_size": "14px",
-        "button_large_text_weight": "600",
-        "button_small_padding": "4px 9px",
-        "button_small_text_size": "12px",
-        "button_small_text_weight": "500",
+        "button_large_padding": "8px 12px",
+        "button_large_text_size": "*text_md",
+        "button_large_text_weight": "700",
+        "button_small_padding": "4px 8px",
+        "button_small_text_size": "*text_md",
+        "button_small_text_weight": "400",
         "button_transition": "background 120ms ease",
     }

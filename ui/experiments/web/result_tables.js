@@ -58,7 +58,7 @@ export class ResultTables {
 }
 
 const table = (host, label) =>
-  el("table", {}, scrollBox(host, label, { class: "xp-scroll sq-more-below" }));
+  el("table", { class: "sq-table" }, scrollBox(host, label, { class: "xp-scroll sq-more-below" }));
 
 /**
  * @param {HTMLTableElement} host

@@ -37,7 +37,7 @@ export class RunPanel {
     this.empty = el("p", { class: "hw-say hw-dim", text: EMPTY }, panel.body);
     this.split = el("div", { class: "hw-split" }, panel.body);
     this.split.append(chart.node);
-    this.table = el("table", { class: "hw-parts" }, this.split);
+    this.table = el("table", { class: "sq-table hw-parts" }, this.split);
     this.sentence = el("p", { class: "hw-say", "data-part": "difference" }, panel.foot);
     this.filled = [this.split, this.sentence, panel.tools];
     rove(this.table);

@@ -95,8 +95,7 @@ export class ReadOuts {
 
   tile(host, about) {
     const [name, label, word, term] = about;
-    const look = { class: "sq-lab-tile", "data-part": "tile-" + name };
-    const made = makeTile(host, look, word, term);
+    const made = makeTile(host, { "data-part": "tile-" + name }, word, term);
     if (label) made.name.before(label + " ");
     return made;
   }

@@ -84,7 +84,7 @@ export class ShapesTable {
     const hint = TOOLTIPS["button save the shapes as csv"];
     button(panel.tools, { text: "CSV", hint, act: () => this.save() });
     const box = el("div", { class: "sq-lab-wide" }, panel.body);
-    const table = el("table", { class: "sq-lab-table" }, box);
+    const table = el("table", { class: "sq-table sq-lab-table" }, box);
     const head = el("tr", {}, el("thead", {}, table));
     for (const column of HEADS) makeHead(head, column);
     const body = el("tbody", {}, table);

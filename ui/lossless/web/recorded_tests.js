@@ -57,7 +57,7 @@ function paintTest(host, test) {
   panel.root.dataset.kind = test.kind;
   el("span", { class: "sq-badge", "data-label": "recorded", text: "recorded" }, panel.tools);
   el("p", { class: "ls-words", text: WORDS[String(test.broken)] }, panel.body);
-  const table = el("table", { class: "ls-bars" }, panel.body);
+  const table = el("table", { class: "sq-table ls-bars" }, panel.body);
   const head = el("tr", {}, el("thead", {}, table));
   el("th", { scope: "col", text: "words" }, head);
   el("th", { scope: "col", colspan: 2, text: "sampled" }, head);

@@ -184,7 +184,7 @@ export class LaneView {
 
   /** @param {HTMLElement} foot */
   makeCheck(foot) {
-    this.verdict = el("span", { class: "race-badge", "data-part": "lossless" }, foot);
+    this.verdict = el("span", { class: "sq-badge race-badge", "data-part": "lossless" }, foot);
     const counting = { class: "race-counting", "aria-label": "Progress of the losslessness check" };
     this.counting = el("progress", counting, this.root);
     this.words = el("p", { class: "race-words", "data-part": "check" }, this.root);

@@ -3,7 +3,7 @@
 
 const HIDDEN = "is-alone"; // class of a tab's page whose form is hidden, in a wide window
 const DRAWN = "is-drawn"; // class of a tab's page whose drawer is open, in a narrow window
-const NARROW = matchMedia("(max-width: 1100px)"); // as in page.css
+const NARROW = matchMedia("(max-width: 960px)"); // as in page.css
 
 /** @type {() => HTMLElement | undefined} */
 function openPage() {

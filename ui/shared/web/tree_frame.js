@@ -16,7 +16,7 @@ const SQUEEZE = 0.8; // a text may be squeezed to this share of its width before
 const LEAST_SCALE = 0.7; // columns may be narrowed to this share of the width they want
 /** Least type size in px. */
 export const LEAST_SIZE = 12;
-const MOST_SIZE = 13.5;
+const MOST_SIZE = 14;
 const LEAST_DRAWN = 8; // px; labels are hidden if their zoomed type is smaller
 const NARROWEST = 50; // px, least width of a column whose text may be cut, if all columns then fit
 const NARROW = 64; // px, least width of such a column if the box has to scroll anyway

@@ -10,7 +10,7 @@ import { positionWords, positionsOf, seenBy } from "./positions.js";
 
 const SIDE = 380; // px; width of all cells together, if CELL allows it
 const CELL = [2, 22]; // px; smallest and largest cell
-const NAMED = 40; // nodes; the rows of a larger tree have no names and no positions
+const NAMED = 29; // nodes; the rows of a larger tree are too low for names and positions
 const NAME_WIDE = 84; // px; width of the names
 const LETTERS = 9; // most characters of a name
 const PREFIX = 2; // columns; width of the cell for the text before the tree
@@ -154,7 +154,6 @@ export class MaskPanel {
     text(node, words);
     attr(node, "x", x);
     attr(node, "y", y);
-    attr(node, "font-size", Math.min(12, this.cell));
   }
 
   sentence({ topo, label }) {

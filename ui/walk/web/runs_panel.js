@@ -69,7 +69,7 @@ export class RunsPanel {
   }
 
   makeBars(host) {
-    const table = el("table", { class: "wk-table wk-emitted", "data-part": "emitted" }, host);
+    const table = el("table", { class: "sq-table wk-table", "data-part": "emitted" }, host);
     el("caption", { text: "How often each word comes first, compared with p" }, table);
     const head = el("tr", {}, el("thead", {}, table));
     for (const name of ["word", "", "p", "measured", "exact"])
@@ -87,7 +87,7 @@ export class RunsPanel {
   }
 
   makeFacts(host) {
-    const table = el("table", { class: "wk-table", "data-part": "facts" }, host);
+    const table = el("table", { class: "sq-table wk-table", "data-part": "facts" }, host);
     el("caption", { text: "Distance of the output from p, and tokens per step" }, table);
     const head = el("tr", {}, el("thead", {}, table));
     el("td", {}, head);
@@ -110,7 +110,7 @@ export class RunsPanel {
   }
 
   makeVerifiers(host) {
-    const table = el("table", { class: "wk-table", "data-part": "verifiers" }, host);
+    const table = el("table", { class: "sq-table wk-table", "data-part": "verifiers" }, host);
     el("caption", { text: "All verifiers on this toy (exact)" }, table);
     const names = ["verifier", "steps with no guess accepted", "tokens per step"];
     const body = headed(table, names);
