@@ -238,19 +238,20 @@ def _memory(
     weights = ROOM * sum(model.parameters for model in one.models)
     needed = weights * dtype.itemsize
     used = devices if needed > total_bytes(first) else (first,)
-    total = sum(map(total_bytes, used))
+    total, free = (sum(map(read, used)) for read in (total_bytes, free_bytes))
+    return _fit(needed, total, free, dtype, f"{_owner(used)} {size(total)}")
+
+
+def _fit(
+    needed: float, total: float, free: float, dtype: torch.dtype, owned: str, of: str = ""
+) -> dict[str, str]:
+    """Whether `needed` bytes fit. owned: who has how much, in words. of: the kind of memory."""
+    name = _name(dtype)
     if needed > total:
-        return _verdict(
-            "no",
-            f"too large in {_name(dtype)}: needs {size(needed)}; {_owner(used)} {size(total)}",
-        )
-    free = sum(map(free_bytes, used))
+        return _verdict("no", f"too large in {name}: needs {size(needed)}{of}; {owned}")
     if needed > free:
-        return _verdict(
-            "tight",
-            f"needs {size(needed)} in {_name(dtype)}; only {size(free)} of {size(total)} free now",
-        )
-    return _verdict("yes", f"fits this machine in {_name(dtype)}: needs {size(needed)}")
+        return _verdict("tight", f"needs {size(needed)}{of} in {name}; only {size(free)} free now")
+    return _verdict("yes", f"fits this machine in {name}: needs {size(needed)}{of}")
 
 
 def _name(dtype: torch.dtype) -> str:
@@ -278,22 +279,9 @@ def _streamed(one: Preset, device: torch.device, dtype: torch.dtype | None) -> d
     # holds only the streamed ones, which are those that do not fit on the GPU.
     if narrowest_dtype(device) == torch.bfloat16 and width == torch.bfloat16.itemsize:
         needed = max(needed + drafts - total_bytes(device), 0)
-    if needed > total_bytes(host):
-        return _verdict(
-            "no",
-            f"too large in {_name(dtype)}: needs {size(needed)} of host memory; this machine has "
-            f"{size(total_bytes(host))}",
-        )
-    free = free_bytes(host)
-    if needed > free:
-        return _verdict(
-            "tight",
-            f"needs {size(needed)} of host memory in {_name(dtype)}; only {size(free)} free now",
-        )
-    return _verdict(
-        "yes",
-        f"fits this machine in {_name(dtype)}: needs {size(needed)} of host memory",
-    )
+    total = total_bytes(host)
+    owned = f"this machine has {size(total)}"
+    return _fit(needed, total, free_bytes(host), dtype, owned, " of host memory")
 
 
 def _disk(one: Preset, missing: int, free: int) -> dict[str, str]:
