@@ -12,7 +12,7 @@ from ui.hardware.own_profile import FIELDS, GROUPS, NAME, START, BadField, Field
 from ui.shared import saved_profiles
 from ui.shared.acceptance_rates import Rates, rates_of
 from ui.shared.events import FormData, Updates
-from ui.shared.layout import busy_buttons, link_button, menu, start_button, stop_button
+from ui.shared.layout import busy_buttons, link_button, menu, said_at, start_button, stop_button
 from ui.shared.saved_profiles import Entry, listed, shipped
 
 NONE = "none"
@@ -163,14 +163,7 @@ class OwnForm:
     def refused(self, problem: BadField | None) -> Updates:
         """Updates that show `problem` at its field, and no message at any other field. If `problem`
         is None, no field shows a message."""
-        wrong = problem.field if problem else None
-        return {
-            part: gr.update(
-                info=str(problem) if name == wrong else "",
-                elem_classes=["is-wrong"] if name == wrong else [],
-            )
-            for name, part in self.fields.items()
-        }
+        return said_at(self.fields, problem.field if problem else None, str(problem))
 
 
 def own_form() -> OwnForm:

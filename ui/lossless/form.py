@@ -23,7 +23,7 @@ from sequoia.exactness.losslessness.settings import (
 from sequoia.validate_input import shown
 from ui.shared.events import FormData, Updates
 from ui.shared.labels import with_labels
-from ui.shared.layout import menu, start_button, stop_button
+from ui.shared.layout import menu, said_at, start_button, stop_button
 from ui.shared.tree_menu import typed_numbers
 from ui.words.losslessness import BUG_WORDS
 
@@ -108,14 +108,8 @@ class LosslessForm:
     def refused(self, problem: SequoiaError | None) -> Updates:
         """Updates that show `problem` at its field, and no problem at the other fields. No value
         changes."""
-        wrong = field_of(problem)
         words = str(with_labels(problem, LABELS)) if problem else ""
-        return {
-            part: gr.update(info=words, elem_classes=["is-wrong"])
-            if name == wrong
-            else gr.update(**_fine())
-            for name, part in self.fields.items()
-        }
+        return said_at(self.fields, field_of(problem), words)
 
 
 def field_of(problem: SequoiaError | None) -> str | None:
