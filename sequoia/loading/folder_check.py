@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -50,6 +50,9 @@ _MOST_TEMPLATE = 1_000_000
 _MOST_OTHER = 128_000_000
 _SMALL = re.compile(r".*\.(json|txt|model|bpe|jinja|tiktoken)")
 _TEMPLATES = "additional_chat_templates"
+# fields that name other files, of a config and of a tokenizer's config
+_OTHER_CONFIGS = ("transformers_weights", "configuration_files")
+_OTHER_FILES = ("fast_tokenizer_files", "init_inputs", "gguf_file")
 
 
 def check_folder(folder: Path, title: str) -> dict[str, Any]:
@@ -67,7 +70,7 @@ def check_folder(folder: Path, title: str) -> dict[str, Any]:
     check_config(found[CONFIG], title)
     for name in (CONFIG, GENERATION):
         check_token_ids(found.get(name, {}), title, name)
-    _check_tokenizer_config(found.get(TOKENIZER_CONFIG, {}), title)
+    _refuse_fields(found.get(TOKENIZER_CONFIG, {}), _OTHER_FILES, title, TOKENIZER_CONFIG)
     return found[CONFIG]
 
 
@@ -95,15 +98,14 @@ def _check_size(path: Path, title: str) -> None:
         )
 
 
-def _check_tokenizer_config(config: dict[str, Any], title: str) -> None:
-    """Raises BadModel if a field would make libraries open other files or pass further arguments to
-    the tokenizer."""
-    for name in ("fast_tokenizer_files", "init_inputs", "gguf_file"):
-        if config.get(name):
-            raise BadModel(
-                f"{title}: its {TOKENIZER_CONFIG} refers to other files or passes arguments "
-                f"({name}), which is not allowed; remove this field"
-            )
+def _refuse_fields(config: dict[str, Any], names: Iterable[str], title: str, file: str) -> None:
+    """Raises BadModel if one of these fields is set. They would make libraries open other files, or
+    pass further arguments to the tokenizer. file: the name of the file that `config` is from."""
+    if found := next((name for name in names if config.get(name)), ""):
+        raise BadModel(
+            f"{title}: {found} in its {file} refers to other files or arguments, which is not "
+            "allowed; remove this field"
+        )
 
 
 def read_tokenizer(folder: Path, title: str) -> str | None:
@@ -142,8 +144,9 @@ _TEXT = re.compile(r"text|llm|language|decoder")
 def check_config(config: dict[str, Any], title: str) -> None:
     """Raises BadModel if the config is unsafe to use, if the weights are quantised, or if a stated
     dtype is not in STORED. config: the parsed config.json. title: the model's name in messages."""
-    _refuse_references(config, title)
+    _refuse_fields(config, _OTHER_CONFIGS, title, CONFIG)
     for part in _parts(config):
+        refuse_quantised_config(part, title)
         _check_dtype(part, title)
     for name, value in _values(config):
         _check_value(name, value, title)
@@ -160,19 +163,6 @@ def check_token_ids(config: dict[str, Any], title: str, file: str) -> None:
                         f"{title}: {name} in its {file} is {shown(one)}, which is not a token id "
                         f"(a whole number from -1 to {2**31:,})"
                     )
-
-
-def _refuse_references(config: dict[str, Any], title: str) -> None:
-    """Raises BadModel if a field of the config would make libraries open other files or
-    read quantised weights."""
-    for name in ("transformers_weights", "configuration_files"):
-        if config.get(name) is not None:
-            raise BadModel(
-                f"{title}: its config names other files ({name}), which is not allowed; remove "
-                "this field"
-            )
-    for part in _parts(config):
-        refuse_quantised_config(part, title)
 
 
 def _check_dtype(part: dict[str, Any], title: str) -> None:

@@ -251,15 +251,10 @@ class PairRequest:
                 f"give either the name of a pair or two models, not both; got the name "
                 f"{shown(self.name)} and target={shown(self.target)}"
             )
-        if self.device == "spread" and self._needs_streaming:
+        if self.device == "spread" and self.streamed is not False:
             raise BadModel(
-                f"device 'spread' uses several GPUs, but the pair {shown(self.name)} streams its "
-                "target to one; choose another device"
-            )
-        if self.device == "spread" and self.offload is not False:
-            raise BadModel(
-                "device 'spread' uses several GPUs, but offload streams the target to one; leave "
-                "out one of the two"
+                "device 'spread' uses several GPUs, but offload, which some named pairs need, "
+                "streams the target to one; choose another device, or leave out offload"
             )
 
     @property
@@ -291,12 +286,8 @@ class PairRequest:
     @property
     def streamed(self) -> bool | int:
         """`offload`. If that is False, whether the catalog says that this pair needs offloading."""
-        return self._needs_streaming if self.offload is False else self.offload
-
-    @property
-    def _needs_streaming(self) -> bool:
-        one = find(self.name)
-        return bool(one and one.offload)
+        named = find(self.name)
+        return bool(named and named.offload) if self.offload is False else self.offload
 
     @property
     def title(self) -> str:
