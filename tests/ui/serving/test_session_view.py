@@ -15,7 +15,7 @@ import pytest
 from visits import Gate, Reading, filled, laid_out, request, sent, wait
 
 import ui.decode.run
-from sequoia import Decoder, Pair
+from sequoia import Decoder
 from ui.decode.run import DecodeJob
 from ui.decode.tab import LiveView
 from ui.hardware.tab import HardwareTab
@@ -178,11 +178,3 @@ def test_the_file_is_made_although_the_recording_is_dropped_meanwhile(
 
     monkeypatch.setattr(view.run_store, "put", put_away)
     assert view.buttons_now(request())[view.form.save]["interactive"] is True
-
-
-def test_the_machine_is_measured_at_the_start_if_asked_for(pair: Pair) -> None:
-    measured: list[Pair] = []
-    model_host = ModelHost(lambda: pair, 4, measure=measured.append)
-    model_host.open()
-    wait(lambda: model_host.settled, 30)
-    assert measured == [pair]
