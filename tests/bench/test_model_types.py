@@ -22,7 +22,18 @@ from sequoia.loading.model_families import ModelType, known_types
 from sequoia.models.tree_forward import TreeModel
 
 KNOWN = known_types()
-SOME = (*("llama", "qwen3_moe", "gpt2", "falcon", "opt", "deepseek_v3", "bert", "gemma2"),)
+SOME = (
+    "llama",
+    "qwen3_moe",
+    "gpt2",
+    "gptj",
+    "falcon",
+    "opt",
+    "phi",
+    "deepseek_v3",
+    "bert",
+    "gemma2",
+)
 
 
 @pytest.mark.parametrize("kind", SOME)

@@ -42,22 +42,3 @@ def test_the_bounds_allow_every_model_that_transformers_describes() -> None:
             continue
         written = CONFIG_MAPPING[kind]().to_json_string(use_diff=False)
         check_config(object_of(written.encode(), kind), kind)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        b"",
-        b'{"a": 1, "a": 2}',
-        b'{"a": ' + b"[" * 70 + b"]" * 70 + b"}",
-        b"[" * 10**6,
-    ],
-)
-def test_what_is_not_a_plain_json_object_is_refused(text: bytes) -> None:
-    with pytest.raises(BadModel, match=r"^the file (is|has|contains) "):
-        object_of(text, "the file")
-
-
-def test_a_plain_json_object_is_read() -> None:
-    nested = b'{"a": ' + b"[" * 60 + b"]" * 60 + b', "b": "\xc3\xbc"}'
-    assert object_of(nested, "the file") == json.loads(nested)

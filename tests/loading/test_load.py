@@ -20,6 +20,8 @@ from transformers import (
     GraniteMoeHybridConfig,
     MistralConfig,
     PretrainedConfig,
+    T5Config,
+    ViTConfig,
 )
 
 from sequoia import Acceptance, SamplingParams, Tree, speculate
@@ -60,11 +62,6 @@ def source_of(folder: str) -> Source:
     return check_source(folder, Path(folder))
 
 
-def config_only(config: PretrainedConfig, folder: Path) -> str:
-    config.save_pretrained(folder)
-    return str(folder)
-
-
 # -- requests --------------------------------------------------------------------------------------
 
 UNKNOWN = r"unknown pair .*known: bundled, smollm2"
@@ -100,12 +97,22 @@ def test_what_cannot_be_loaded_is_refused_with_the_value(
 
 
 @pytest.mark.usefixtures("no_weights")
+@pytest.mark.parametrize(
+    ("config", "reason"),
+    [
+        (MistralConfig(sliding_window=64), r"mistral.*sliding window of 64 tokens"),
+        (T5Config(), "t5.*encoder-decoder"),
+        (ViTConfig(), "vit.*no causal language model"),
+    ],
+    ids=lambda one: getattr(one, "model_type", None),
+)
 def test_a_config_that_cannot_run_a_tree_is_refused_before_the_weights(
-    tmp_path: Path, good: tuple[str, str]
+    config: PretrainedConfig, reason: str, tmp_path: Path, good: tuple[str, str]
 ) -> None:
-    folder = config_only(MistralConfig(sliding_window=64), tmp_path / "model")
-    for target, draft in ((folder, good[1]), (good[0], folder)):
-        with pytest.raises(BadModel, match=r"mistral.*sliding window of 64 tokens"):
+    """tests/bench/test_model_types.py has all types that transformers loads as causal models."""
+    config.save_pretrained(tmp_path)
+    for target, draft in ((str(tmp_path), good[1]), (good[0], str(tmp_path))):
+        with pytest.raises(BadModel, match=reason):
             load(target, draft)
 
 

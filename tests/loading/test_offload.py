@@ -181,29 +181,6 @@ def test_a_pass_that_fails_does_no_harm_cpu(where: int, part: str, resident: int
     assert torch.equal(tree_logits(model), expected)
 
 
-@pytest.mark.parametrize("number", range(4))
-def test_a_copy_that_cannot_start_does_no_harm_cpu(
-    number: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    hf = tiny_model(layers=4)
-    expected = tree_logits(TreeModel(copy.deepcopy(hf), "whole"))
-    model, _, copier = streamed(hf)
-    assert torch.equal(tree_logits(model), expected)
-    usual = copier.begin
-    calls = iter(range(100))
-
-    def failing(host: torch.Tensor, buffer: torch.Tensor) -> int:
-        if next(calls) == number:
-            buffer.fill_(255)
-            raise Broken
-        return usual(host, buffer)
-
-    monkeypatch.setattr(copier, "begin", failing)
-    with pytest.raises(Broken):
-        tree_logits(model)
-    assert torch.equal(tree_logits(model), expected)
-
-
 def test_removing_the_stream_restores_the_model_cpu() -> None:
     hf = tiny_model("qwen2", layers=3)
     expected = tree_logits(TreeModel(copy.deepcopy(hf), "whole"))

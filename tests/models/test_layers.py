@@ -4,7 +4,6 @@ plain decoding and `generate()` agree."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,13 +25,11 @@ from sequoia import (
     run,
     speculate,
 )
-from sequoia.bench.model_types import try_config
 from sequoia.bench.toy_models import random_model, toy_config
 from sequoia.bench.toy_variants import variants
 from sequoia.errors import BadPrompt
-from sequoia.models.layers import ContextLength, changes_at, context_length
-
-LONGROPE = ("phi3", "llama")
+from sequoia.models.layers import ContextLength, changes_at, context_length, layer_configs
+from sequoia.models.memory_needs import cache_bytes
 
 
 def longrope(original: int, pairs: int = 4) -> dict[str, Any]:
@@ -115,16 +112,17 @@ def test_changes_at_lists_only_lengths_below_the_limit() -> None:
     assert changes_at(config, 500) == (200,)
 
 
-# -- decoded ---------------------------------------------------------------
-
-
-@pytest.mark.parametrize("kind", LONGROPE)
-def test_longrope_decodes_as_transformers_does_up_to_its_last_position(
-    kind: str, tmp_path: Path
-) -> None:
-    found = try_config(kind, variants(kind)["rope longrope"], tmp_path)
-    assert (found.status, found.words) == ("runs", "")
-    assert found.accepted
+def test_sizes_are_read_from_each_layer_and_the_largest_counts() -> None:
+    """The config of the whole model refuses to return a field that may differ from layer to
+    layer."""
+    config = toy_config("gemma4_text", {"layer_types": ["full_attention", "full_attention"]})
+    with pytest.raises(RuntimeError, match="per-layer attribute"):
+        config.head_dim  # noqa: B018
+    mixed = toy_config("gemma4_text")
+    assert {layer.head_dim for layer in layer_configs(mixed)} == {8, 16}
+    assert cache_bytes(mixed, 10, 4) == 2 * 2 * 16 * 10 * 4
+    assert context_length(mixed).tokens == 64
+    assert changes_at(mixed, 64) == ()
 
 
 # -- at the limit ----------------------------------------------------------
