@@ -9,9 +9,10 @@ from typing import Any
 import psutil
 import pytest
 from fakes import save, tiny_model
-from transformers import AutoModelForCausalLM, MixtralConfig, MixtralForCausalLM
+from transformers import AutoModelForCausalLM
 
 from sequoia import Pair, SamplingParams, Tree, plain, speculate
+from sequoia.bench.toy_models import random_model, toy_config
 from sequoia.errors import BadModel, BadPair, OutOfMemory
 from sequoia.loading.find_pair import LoadNews
 from sequoia.loading.load import load_pair
@@ -99,15 +100,7 @@ def no_weights(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("no_weights")
 def test_a_mixture_of_experts_is_refused(tmp_path: Path) -> None:
     """Its experts are not linear layers."""
-    config = MixtralConfig(
-        vocab_size=288,
-        hidden_size=32,
-        intermediate_size=64,
-        num_attention_heads=4,
-        num_key_value_heads=2,
-        num_hidden_layers=2,
-    )
-    folder = save(MixtralForCausalLM(config), tmp_path / "experts")
+    folder = save(random_model(toy_config("mixtral")), tmp_path / "experts")
     with pytest.raises(BadModel, match=r"draft int8: only \d+% of experts's weights are in linear"):
         load(folder, "int8")
 

@@ -10,10 +10,10 @@ from typing import Any
 import decoded
 import pytest
 import torch
-from fakes import save, tiny_model
-from transformers import AutoModelForCausalLM, MixtralConfig
+from fakes import save
 
 from sequoia import Pair, SamplingParams, Tree, load_pair, speculate
+from sequoia.bench.toy_models import random_model, toy_config
 from sequoia.loading.folder_check import read_config
 from sequoia.loading.model_checks import check_source
 from sequoia.loading.read_weights import read_weights
@@ -52,19 +52,10 @@ LEFT: list[dict[str, Any]] = [
 KINDS = ("llama", "gpt2", "mixtral")
 
 
-def model(kind: str) -> Any:
-    if kind != "mixtral":
-        return tiny_model(kind)
-    sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4}
-    few = {"vocab_size": 288, "num_key_value_heads": 2, "num_local_experts": 4}
-    config = MixtralConfig(**sizes, **few, intermediate_size=64, sliding_window=None)
-    return AutoModelForCausalLM.from_config(config)
-
-
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     base = tmp_path_factory.mktemp("good")
-    return {kind: Path(save(model(kind), base / kind)) for kind in KINDS}
+    return {kind: Path(save(random_model(toy_config(kind)), base / kind)) for kind in KINDS}
 
 
 def loaded(folder: Path, draft: Path) -> Pair:

@@ -13,8 +13,8 @@ import torch
 from fake_gpus import LAYERS, fake_two_gpus
 from fakes import WIDTH, save, tiny_model
 from safetensors.torch import load_file, save_file
-from transformers import AutoModelForCausalLM, BertConfig, BertLMHeadModel, MixtralConfig
 
+from sequoia.bench.toy_models import random_model, toy_config
 from sequoia.errors import BadModel
 from sequoia.loading.load import load_pair
 from sequoia.loading.model_checks import check_source
@@ -40,28 +40,8 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     kinds = {
         kind: tiny_model(kind, layers=LAYERS) for kind in ("llama", "qwen2", "gpt2", "gpt_neox")
     }
-    kinds["mixtral"] = AutoModelForCausalLM.from_config(
-        MixtralConfig(
-            vocab_size=288,
-            hidden_size=WIDTH,
-            num_hidden_layers=2,
-            num_attention_heads=4,
-            num_key_value_heads=2,
-            intermediate_size=2 * WIDTH,
-            num_local_experts=4,
-            sliding_window=None,
-        )
-    )
-    kinds["bert"] = BertLMHeadModel(
-        BertConfig(
-            vocab_size=288,
-            hidden_size=WIDTH,
-            num_hidden_layers=2,
-            num_attention_heads=4,
-            intermediate_size=64,
-            is_decoder=True,
-        )
-    )
+    kinds["mixtral"] = random_model(toy_config("mixtral"))
+    kinds["bert"] = random_model(toy_config("bert", {"is_decoder": True}))
     return {kind: save(model, base / kind) for kind, model in kinds.items()}
 
 

@@ -17,9 +17,10 @@ from typing import Any
 import pytest
 import torch
 from fake_gpus import LAYERS, fake_two_gpus
-from fakes import WIDTH, _draw, save
-from transformers import AutoModelForCausalLM, LlamaConfig
+from fakes import save
+from transformers import AutoModelForCausalLM
 
+from sequoia.bench.toy_models import random_model, toy_config
 from sequoia.loading.load import load_pair
 from sequoia.models.compare_logits import own_logits
 from sequoia.models.tree_forward import TreeModel
@@ -28,34 +29,20 @@ CONTEXT = 1024
 FAR = 1000
 WAYS = ("auto", "bfloat16", "offload", "spread")
 TEXT = [1 + i * i % 251 for i in range(FAR + 1)]
-CONFIG = LlamaConfig(
-    vocab_size=288,
-    eos_token_id=0,
-    hidden_size=WIDTH,
-    num_hidden_layers=LAYERS,
-    num_attention_heads=4,
-    num_key_value_heads=2,
-    intermediate_size=2 * WIDTH,
-    max_position_embeddings=CONTEXT,
-    rope_parameters={
-        "rope_type": "llama3",
-        "rope_theta": 10000.0,
-        "factor": 8.0,
-        "low_freq_factor": 1.0,
-        "high_freq_factor": 4.0,
-        "original_max_position_embeddings": 256,
-    },
-)
+ROPE = {
+    "rope_type": "llama3",
+    "rope_theta": 10000.0,
+    "factor": 8.0,
+    "low_freq_factor": 1.0,
+    "high_freq_factor": 4.0,
+    "original_max_position_embeddings": 256,
+}
 
 
 def written(folder: Path) -> str:
     """The folder of a random model."""
-    with torch.random.fork_rng(devices=[]), torch.no_grad():
-        torch.manual_seed(0)
-        hf = AutoModelForCausalLM.from_config(CONFIG)
-        for key, weight in hf.named_parameters():
-            _draw(key, weight)
-    return save(hf, folder)
+    sizes = {"num_hidden_layers": LAYERS, "max_position_embeddings": CONTEXT}
+    return save(random_model(toy_config("llama", {**sizes, "rope_parameters": ROPE})), folder)
 
 
 @torch.inference_mode()

@@ -9,71 +9,45 @@ from typing import Any
 import pytest
 import torch
 from fakes import KINDS, tiny_model
-from transformers import LlamaConfig, LlamaForCausalLM
 
+from sequoia.bench.toy_models import random_model, toy_config
+from sequoia.bench.toy_variants import variants
 from sequoia.errors import BadModel
 from sequoia.models.self_test import self_test
 from sequoia.models.tree_forward import TreeModel
 
-LONG = {
-    "rope_type": "longrope",
-    "rope_theta": 10_000.0,
-    "factor": 4.0,
-    "original_max_position_embeddings": 40,
-    "short_factor": [1.0] * 4,
-    "long_factor": [4.0] * 4,
-}
-YARN = {
-    "rope_type": "yarn",
-    "rope_theta": 10_000.0,
-    "factor": 4.0,
-    "original_max_position_embeddings": 40,
-}
 
-
-def llama(rope: dict[str, Any], context: int = 160) -> TreeModel:
-    with torch.random.fork_rng(devices=[]), torch.no_grad():
-        torch.manual_seed(0)
-        config = LlamaConfig(
-            vocab_size=288,
-            hidden_size=32,
-            num_hidden_layers=2,
-            num_attention_heads=4,
-            intermediate_size=64,
-            max_position_embeddings=context,
-            rope_parameters=dict(rope),
-        )
-        model = LlamaForCausalLM(config).eval()
-        for weight in model.parameters():
-            weight.add_(torch.randn_like(weight), alpha=0.3)
-    return TreeModel(model, "long")
+def llama(variant: str, **changes: Any) -> TreeModel:
+    """A toy whose config states 64 tokens, and an original context of 32 with some ropes."""
+    config = toy_config("llama", dict(variants("llama")[variant]) | changes)
+    return TreeModel(random_model(config), "long")
 
 
 def test_a_model_is_tested_at_its_last_position_and_where_its_config_changes() -> None:
-    model = llama(YARN)
+    model = llama("rope yarn")
     self_test(model)
-    assert model.tested.endswith("at the start and around positions 40 and 158")
+    assert model.tested.endswith("at the start and around positions 32 and 62")
 
 
 def test_the_last_position_of_a_million_is_tested() -> None:
-    model = llama({"rope_type": "default", "rope_theta": 10_000.0}, context=2**20)
+    model = llama("base", max_position_embeddings=2**20)
     self_test(model)
     assert model.tested.endswith("around position 1,048,574")
 
 
 def test_longrope_is_tested_up_to_its_original_context_only() -> None:
-    model = llama(LONG)
+    model = llama("rope longrope")
     self_test(model)
-    assert model.limit == 40
-    assert model.tested.endswith("at the start and around position 38")
+    assert model.limit == 32
+    assert model.tested.endswith("at the start and around position 30")
 
 
 def test_a_change_below_the_limit_is_found() -> None:
     """A kind of position scaling that this program does not know could cause such a change."""
-    model = llama(LONG)
-    model.limit = 160
+    model = llama("rope longrope")
+    model.limit = 64
     with pytest.raises(
-        BadModel, match=r"long cannot run a tree: its logits around position 40 differ"
+        BadModel, match=r"long cannot run a tree: its logits around position 32 differ"
     ):
         self_test(model)
 
@@ -97,7 +71,7 @@ def test_a_model_with_slow_passes_is_tested_at_the_start_only(
 ) -> None:
     """If passes are slow, as with an offloaded target, only the start is tested."""
     monkeypatch.setattr("sequoia.models.self_test.SECONDS", 0.0)
-    model = llama(YARN)
+    model = llama("rope yarn")
     self_test(model)
     assert model.tested.startswith("2 tokens of a tree were changed")
     assert model.tested.endswith("at the start of a text")
