@@ -47,10 +47,11 @@ from sequoia.bench.model_types import try_types
 from sequoia.bench.outside_models import print_outside
 from sequoia.bench.outsiders import PACKAGES, outsiders, require_packages
 from sequoia.bench.stages import run_stages
-from sequoia.bench.table import Row, bytes_read, print_table, rated, read_speed, timed
+from sequoia.bench.table import Row, print_table, rated, timed
 from sequoia.loading.load import load_pair
 from sequoia.measuring.defaults import acceptance_of
 from sequoia.measuring.hardware import measure_profile
+from sequoia.measuring.memory_floor import floor_seconds
 from sequoia.models.describe import describe, dtype_name, place_of, versions
 from sequoia.models.pair import Pair
 from sequoia.planning.hardware_profile import HardwareProfile
@@ -95,7 +96,7 @@ def benchmark(options: Namespace) -> dict[str, Any]:
         require_packages()
     others = other_dtypes(named, options.device, pair) if options.offload is False else {}
     _introduce(options, pair, others)
-    floor_ms = 1000 * bytes_read(pair.target) / read_speed(pair.target.device)
+    floor_ms = 1000 * floor_seconds(pair)
     if options.offload is False:
         _whole(blocks, pair, others, floor_ms)
     else:

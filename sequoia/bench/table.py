@@ -9,14 +9,11 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import torch
 from tqdm import tqdm
 
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.step_trace import DecodeStats, repetition
 from sequoia.bench.decoders import Contestant
-from sequoia.models.tree_forward import TreeModel
-from sequoia.this_machine.step_timer import synchronize
 
 
 @dataclass
@@ -198,33 +195,3 @@ def _spread(values: Sequence[float] | None, unit: str) -> str:
 
 def _or_blank(value: float | None, form: str, unit: str = "") -> str:
     return "" if value is None else f"{value:{form}}{unit}"
-
-
-# -- the floor -------------------------------------------------------------------------------------
-
-
-_BYTES = 2**28  # far more than fits in a CPU's caches
-_TRIES = 8
-
-
-def read_speed(device: torch.device) -> float:
-    """Bytes per second that `device` reads from its memory, the highest of several tries."""
-    numbers = torch.ones(_BYTES // 4, device=device)
-    times = []
-    for _ in range(_TRIES):
-        synchronize(device)
-        start = time.perf_counter()
-        numbers.sum()
-        synchronize(device)
-        times.append(time.perf_counter() - start)
-    return _BYTES / min(times)
-
-
-def bytes_read(model: TreeModel) -> int:
-    """Bytes of the weights that a pass over one row reads: all, except an embedding that is not the
-    head too, of which it reads a single row."""
-    weights = {id(one): one for one in model.hf.parameters()}
-    embedding = model.hf.get_input_embeddings().weight
-    if embedding is not getattr(model.hf.get_output_embeddings(), "weight", None):
-        weights.pop(id(embedding), None)
-    return sum(one.numel() * one.itemsize for one in weights.values())

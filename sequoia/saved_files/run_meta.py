@@ -156,12 +156,14 @@ class SharedMeta(TypedDict, total=False):
 
 
 class RunFields(SharedMeta, total=False):
-    """plain_seconds: per token of plain decoding. plain_lane: whether `plain` is a lane of the same
-    race. acceptance: the rates by rank that the tree was planned from."""
+    """plain_seconds: per token of plain decoding. floor_seconds: in which the target's weights are
+    read from memory once; 0 or missing if not known. plain_lane: whether `plain` is a lane of the
+    same race. acceptance: the rates by rank that the tree was planned from."""
 
     verifier: Name
     tree: TreeMeta
     plain_seconds: Seconds | None
+    floor_seconds: Seconds
     plain: PlainRun
     plain_lane: Truth
     speedup: Annotated[SpeedupMeta, AfterValidator(_enclosing)]

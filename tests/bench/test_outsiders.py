@@ -16,9 +16,9 @@ from sequoia.algorithm.step_trace import emitted_tokens
 from sequoia.bench import __main__ as benchmark
 from sequoia.bench.openvino_engine import openvino_decode
 from sequoia.bench.outsiders import write_gguf
-from sequoia.bench.table import bytes_read, read_speed
 from sequoia.decoding.engine import plain
 from sequoia.errors import SequoiaError
+from sequoia.measuring.memory_floor import bytes_read, read_speed
 from sequoia.models.tree_forward import TreeModel
 
 

@@ -16,6 +16,7 @@ from sequoia.checked_types import MAX_STEPS
 from sequoia.decoding.recorder import prompt_pieces
 from sequoia.diagnosis.compare_runs import LaneRun, Step, common_tokens
 from sequoia.errors import OutOfMemory
+from sequoia.measuring.memory_floor import floor_seconds
 from sequoia.models.describe import dtype_name, place_of, versions
 from sequoia.models.streamed_text import TextStream
 from sequoia.planning.compare_plans import chain_gains
@@ -225,6 +226,8 @@ class DecodeJob(RunJob):
         compared = compared_with_plain([self._timed], self._meta["label"])
         seconds = MORE_RUNS * (self._seconds + time.monotonic() - began)
         again = {"runs": MORE_RUNS, "seconds": round(seconds, 1)}
+        if self._clock is None:
+            compared["floor_seconds"] = floor_seconds(pair)
         return {**self._meta, **compared, "plain": plain.to_meta(self._tokens), "again": again}
 
 

@@ -1,7 +1,7 @@
 /* The headline of a run: its verdict in large type with the interval, what it is compared with, the
    time of a step, and where the numbers come from. */
 import { attr, button, el, show, text } from "../../shared/web/dom.js";
-import { count, duration, known, ms, rate, readable } from "../../shared/web/format.js";
+import { count, duration, known, ms, percent, rate, readable } from "../../shared/web/format.js";
 import { otherModelsWords } from "../../shared/web/between_tabs.js";
 import { IntervalBar } from "../../shared/web/interval_bar.js";
 import { showTour } from "../../shared/web/tabs.js";
@@ -152,12 +152,20 @@ function price(store) {
   const mean = `A step averages ${tokensPerStep.toFixed(1)} tokens in ${ms(seconds / steps)}`;
   const isWhole = Math.abs(own - each) < 0.005 * each;
   const words = isWhole
-    ? `${mean}: ${ms(own)} per token. The large model alone: ${ms(plain)} per token.`
+    ? `${mean}: ${ms(own)} per token. The large model alone: ${ms(plain)} per token` +
+      `${ofTheMemory(store.meta, plain)}.`
     : `${mean}: ${ms(each)} per token. Over the text that both decoded: ${ms(own)} per token, ` +
       `the large model alone ${ms(plain)}.`;
   return [words, otherRatio(store.meta.speedup), earlyEnd(store.meta, made)]
     .filter(Boolean)
     .join(" ");
+}
+
+// A token of plain decoding reads all weights, so the memory bounds its speed. Nothing is said of
+// weights that stay in the processor's cache.
+/** @type {(meta: Meta, plain: number) => string} */
+function ofTheMemory({ floor_seconds: floor }, plain) {
+  return floor && floor < plain ? `, at ${percent(floor / plain)} of its memory’s speed` : "";
 }
 
 // Why the ratio of the two times is not the speed-up, if it is not: the speed-up is of several

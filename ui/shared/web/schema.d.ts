@@ -337,6 +337,7 @@ export interface RunFields {
   verifier?: string;
   tree?: TreeMeta;
   plain_seconds?: number | null;
+  floor_seconds?: number;
   plain?: PlainRun;
   plain_lane?: boolean;
   speedup?: SpeedupMeta;
