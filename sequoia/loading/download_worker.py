@@ -27,7 +27,6 @@ from typing import Any
 
 from huggingface_hub import HfApi, constants, file_download, snapshot_download
 from huggingface_hub.errors import (
-    EntryNotFoundError,
     GatedRepoError,
     LocalEntryNotFoundError,
     RepositoryNotFoundError,
@@ -39,10 +38,6 @@ AT_ONCE = 4
 # Bytes. Progress is counted in chunks of this size. Chunks are small, so little is lost when the
 # process is ended.
 constants.DOWNLOAD_CHUNK_SIZE = 1 << 20
-
-
-class Damaged(Exception):
-    """A file's checksum is not the one that the hub gives."""
 
 
 class Bar(tqdm):
@@ -82,8 +77,6 @@ def got(model: str, commit: str, files: list[str]) -> Iterator[dict[str, Any]]:
             tqdm_class=Bar,
         )
     )
-    if missing := [name for name in files if not (folder / name).exists()]:
-        raise EntryNotFoundError(f"404: the hub does not have {missing[0][:80]}")
     main = folder.parent.parent / "refs" / "main"
     main.parent.mkdir(exist_ok=True)
     main.write_text(commit, encoding="utf-8")
@@ -97,7 +90,7 @@ def continued(url: str, temp_file: Any, **options: Any) -> None:
     """The library's `http_get`, which begins each file anew. Here it writes to CHECKSUM.part, which
     stays if the download is interrupted, and the next download continues it. The SHA-256 of a
     continued file is verified; small files have another kind of checksum, which is not. Raises
-    Damaged."""
+    OSError."""
     if "resume_size" in options:  # `http_get` calls itself to go on after a lost connection
         return _http_get(url, temp_file, **options)
     path = Path(temp_file.name)
@@ -108,19 +101,15 @@ def continued(url: str, temp_file: Any, **options: Any) -> None:
             begun.truncate(0)
         start = begun.seek(0, os.SEEK_END)
         _http_get(url, begun, resume_size=start, **options)
-    if start and len(checksum) == 64 and digest(part) != checksum:
+    with part.open("rb") as whole:
+        found = hashlib.file_digest(whole, "sha256").hexdigest() if start else checksum
+    if len(checksum) == 64 and found != checksum:
         part.unlink()
-        raise Damaged(
+        raise OSError(
             f"the partial download of {url.rsplit('/', 1)[-1]} from an earlier attempt was damaged "
             "and has been deleted; load it again"
         )
     part.replace(path)
-
-
-def digest(path: Path) -> str:
-    """SHA-256 of a file, as 64 hexadecimal digits."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def error_kind(problem: BaseException) -> str:

@@ -70,9 +70,4 @@ def chat_template(tokenizer: Any) -> ChatTemplate | None:
     template = found.get("default") if isinstance(found, dict) else found
     if not isinstance(template, str) or not template.strip():
         return None
-    special = {
-        name: value
-        for name, value in tokenizer.special_tokens_map.items()
-        if isinstance(value, str | list)
-    }
-    return ChatTemplate(template, special)
+    return ChatTemplate(template, tokenizer.special_tokens_map)

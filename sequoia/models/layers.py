@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 from torch import nn
@@ -93,26 +92,17 @@ _LENGTHS = (
 )
 
 
-@dataclass(frozen=True)
-class ContextLength:
-    """tokens: the most tokens that prompt and output may have together. reason: why that is less
-    than the config's context, "" if it is not."""
-
-    tokens: int
-    reason: str = ""
-
-
-def context_length(config: Any) -> ContextLength:
-    """The longest text within the context that the config states (UNSTATED if it states none) for
-    which the model gives the same logits whether it processes the text one token at a time, all at
-    once, or as a tree. config: the config of the model's text part."""
-    return min(map(_of_layer, layer_configs(config)), key=lambda limit: limit.tokens)
+def context_length(config: Any) -> tuple[int, str]:
+    """The longest text, in tokens, within the context that the config states (UNSTATED if it states
+    none) for which the model gives the same logits whether it processes the text one token at a
+    time, all at once, or as a tree; and why that is less than the config's context, "" if it is
+    not. config: the config of the model's text part."""
+    return min(map(_of_layer, layer_configs(config)))
 
 
-def _of_layer(config: Any) -> ContextLength:
+def _of_layer(config: Any) -> tuple[int, str]:
     stated = _count(getattr(config, "max_position_embeddings", None)) or UNSTATED
-    shorter = [limit for limit in _limits(config) if limit.tokens < stated]
-    return min(shorter, key=lambda limit: limit.tokens, default=ContextLength(stated))
+    return min([(stated, ""), *_limits(config)])
 
 
 def changes_at(config: Any, limit: int) -> tuple[int, ...]:
@@ -143,21 +133,16 @@ def rope_parameters(config: Any) -> tuple[Mapping[str, Any], ...]:
     return parts or (found,)
 
 
-def _limits(config: Any) -> Iterator[ContextLength]:
+def _limits(config: Any) -> Iterator[tuple[int, str]]:
     """The text lengths beyond which the model must not be used, with the reasons."""
     for rope in rope_parameters(config):
         original = _count(_original_context(rope))
         if original and (rope.get("rope_type") == "longrope" or "long_mscale" in rope):
-            yield ContextLength(
-                original,
-                "in a longer text the rotary frequencies of all tokens change (LongRoPE, original "
-                f"context {original})",
-            )
+            reason = "in a longer text the rotary frequencies of all tokens change (LongRoPE, "
+            yield original, f"{reason}original context {original})"
     if window := _count(getattr(config, "keep_window_size", None)):
-        yield ContextLength(
-            window,
-            f"in a longer text each token attends to only some tokens (keep_window_size {window})",
-        )
+        reason = "in a longer text each token attends to only some tokens"
+        yield window, f"{reason} (keep_window_size {window})"
 
 
 def _count(value: Any) -> int:

@@ -51,6 +51,7 @@ from sequoia.models.layers import UNSTATED, changes_at, only_first_layers
 from sequoia.models.packed_llama import PackedLlama
 from sequoia.models.tree_forward import TreeModel, transformers_forward
 from sequoia.this_machine.memory import is_out_of_memory
+from sequoia.validate_input import and_list
 
 # Time limit in seconds of this thread, which other work on the machine does not change:
 SECONDS = 5.0  # for changing tokens, and for all positions except the start
@@ -107,14 +108,6 @@ def tested(model: TreeModel, sample: SampleText, farther: float) -> str:
         if farther != USUAL or not is_out_of_memory(problem):
             raise
         return f"{words} changed; there was no memory to compare them in float32"
-
-
-def _where(tested: Sequence[int]) -> str:
-    """Where the model was tested, as the end of a sentence."""
-    if not tested:
-        return ", at the start of a text"
-    positions = "position" if len(tested) == 1 else "positions"
-    return f", at the start and around {positions} {' and '.join(f'{one:,}' for one in tested)}"
 
 
 # -- who sees whom ---------------------------------------------------------------------------------
@@ -195,10 +188,11 @@ def _in_float32(model: TreeModel, sample: SampleText, farther: float, left_out: 
         _check(f"its logits around position {position} differ from those of {_BARE}", found)
         worst = max(worst, found)
         tested.append(position)
+    where = and_list([f"{position:,}" for position in (0, *tested)])
     some = f" without the last {left_out} layers" if left_out else ""
     return (
         f"in float32, the logits{some} equal those of {_BARE} to within {worst:.2g} standard "
-        f"deviations (allowed: {EXACT:g}){_where(tested)}"
+        f"deviations (allowed: {EXACT:g}), at position {where}"
     )
 
 

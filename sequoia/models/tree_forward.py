@@ -89,9 +89,7 @@ class TreeModel:
         self.vocab = (
             getattr(head, "vocab", 0) or getattr(head, "out_features", 0) or head.weight.shape[0]
         )
-        longest = context_length(self.config)
-        self.limit = longest.tokens
-        self.limit_reason = longest.reason
+        self.limit, self.limit_reason = context_length(self.config)
         self.device = device or model.device
         self.dtype = model.dtype
         self.layer_devices = tuple(layer_devices) or (self.device,) * self.config.num_hidden_layers

@@ -26,20 +26,20 @@ def llama(variant: str, **changes: Any) -> TreeModel:
 def test_a_model_is_tested_at_its_last_position_and_where_its_config_changes() -> None:
     model = llama("rope yarn")
     self_test(model)
-    assert model.tested.endswith("at the start and around positions 32 and 62")
+    assert model.tested.endswith("at position 0, 32 and 62")
 
 
 def test_the_last_position_of_a_million_is_tested() -> None:
     model = llama("base", max_position_embeddings=2**20)
     self_test(model)
-    assert model.tested.endswith("around position 1,048,574")
+    assert model.tested.endswith("at position 0 and 1,048,574")
 
 
 def test_longrope_is_tested_up_to_its_original_context_only() -> None:
     model = llama("rope longrope")
     self_test(model)
     assert model.limit == 32
-    assert model.tested.endswith("at the start and around position 30")
+    assert model.tested.endswith("at position 0 and 30")
 
 
 def test_a_change_below_the_limit_is_found() -> None:
@@ -56,7 +56,7 @@ def test_a_change_below_the_limit_is_found() -> None:
 def test_every_kind_passes_at_its_last_position(kind: str) -> None:
     model = TreeModel(tiny_model(kind, context=96), kind)
     self_test(model)
-    assert model.tested.endswith("around position 94")
+    assert model.tested.endswith("at position 0 and 94")
 
 
 def test_learned_positions_that_end_before_the_stated_context_are_found() -> None:
@@ -74,7 +74,7 @@ def test_a_model_with_slow_passes_is_tested_at_the_start_only(
     model = llama("rope yarn")
     self_test(model)
     assert model.tested.startswith("2 tokens of a tree were changed")
-    assert model.tested.endswith("at the start of a text")
+    assert model.tested.endswith("at position 0")
 
 
 def from_the_first_prefix(model: TreeModel) -> TreeModel:
