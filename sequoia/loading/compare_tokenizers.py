@@ -101,13 +101,9 @@ def _refuse_other_pieces(ours: Mapping[str, int], its: Mapping[str, int]) -> Non
         first = min(different, key=lambda piece: min(ours.get(piece, 2**31), its.get(piece, 2**31)))
         raise BadPair(
             f"the tokenizers differ in {len(different):,} tokens; the first is {first[:40]!r}, "
-            f"which {_place(first, ours)} in the target and {_place(first, its)} in the draft; "
+            f"with id {ours.get(first, 'none')} in the target and {its.get(first, 'none')} in the draft; "
             f"{_INSTEAD}"
         )
-
-
-def _place(piece: str, vocabulary: Mapping[str, int]) -> str:
-    return f"has id {vocabulary[piece]}" if piece in vocabulary else "is missing"
 
 
 def _pieces(tokenizer: Any, text: str) -> list[int]:

@@ -273,15 +273,12 @@ class PairRequest:
         `derived`. Raises BadModel if no pair has this name, or if a given model is neither a folder
         nor a hub id."""
         if self.target is not None:
-            given = [self.target] if self.derived else [self.target, self.draft]
-            return tuple(map(checked_name, given))
-        return self._named[: 1 if self.derived else 2]
-
-    @property
-    def _named(self) -> tuple[str, ...]:
-        if self.has_bundled_target:
-            return str(BUNDLED_PAIR / "target"), str(BUNDLED_PAIR / "draft")
-        return tuple(one.id for one in preset(self.name).models)
+            given = (self.target, self.draft)
+        elif self.has_bundled_target:
+            given = (BUNDLED_PAIR / "target", BUNDLED_PAIR / "draft")
+        else:
+            given = tuple(one.id for one in preset(self.name).models)
+        return tuple(map(checked_name, given[: 1 if self.derived else 2]))
 
     @property
     def streamed(self) -> bool | int:

@@ -177,13 +177,7 @@ def refuse_not_finite(hf: Any, title: str) -> None:
         # `aminmax` returns NaN if any number is NaN; on a CPU it is 20 to 80 times as fast as
         # `isfinite`
         if is_here and not all(math.isfinite(float(one)) for one in torch.aminmax(weight)):
-            raise BadModel(f"{title}: {name} contains NaN or infinity{_why(weight.dtype)}")
-
-
-def _why(dtype: torch.dtype) -> str:
-    if dtype == torch.float16:
-        return (
-            " in float16; its numbers may be too large for float16, so load the model in another "
-            "dtype"
-        )
-    return ", so its weights are damaged"
+            raise BadModel(
+                f"{title}: {name} contains NaN or infinity, so its weights are damaged, or too "
+                "large for float16: then load the model in another dtype"
+            )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import platform
-from collections.abc import Iterator
+from pathlib import Path
 
 import torch
 
@@ -18,9 +18,8 @@ def describe(device: torch.device) -> str:
     """The device in words, such as "cpu (2 threads, AMD EPYC)"."""
     if device.type == "cuda":
         return torch.cuda.get_device_name(device)
-    name = next(_cpu_names(), platform.machine())
     threads = torch.get_num_threads()
-    return f"cpu ({threads} thread{'' if threads == 1 else 's'}, {name})"
+    return f"cpu ({threads} thread{'' if threads == 1 else 's'}, {_cpu_name()})"
 
 
 def place_of(model: TreeModel) -> str:
@@ -28,14 +27,10 @@ def place_of(model: TreeModel) -> str:
     return ", ".join(filter(None, (describe(model.device), model.placement)))
 
 
-def _cpu_names() -> Iterator[str]:
-    try:
-        with open("/proc/cpuinfo", encoding="utf-8") as lines:  # noqa: PTH123
-            yield from (
-                line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")
-            )
-    except OSError:
-        return
+def _cpu_name() -> str:
+    lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(names, platform.machine())
 
 
 def dtype_name(pair: Pair) -> str:

@@ -214,10 +214,7 @@ def test_tokenizers_of_the_same_size_with_different_pieces_are_refused(
     assert len(other) == len(tiny_tokenizer())
     with pytest.raises(
         BadPair,
-        match=(
-            r"differ in 2 tokens; the first is '.*', which (has id \d+|is missing) "
-            r"in the target and (has id \d+|is missing) in the draft"
-        ),
+        match=r"differ in 2 tokens; the first is '.*', with id (\d+|none) in the target and",
     ):
         load(good[0], save(tiny_model(), tmp_path / "other", other))
 
