@@ -118,8 +118,7 @@ def _add_models(group: argparse._ArgumentGroup) -> None:
     add(
         "--dtype",
         default="auto",
-        help="auto (default): for a small model on the CPU the dtype measured as fastest, for any "
-        "other model the usual one of its device; or one by name, such as bfloat16",
+        help="auto (default): the narrowest in which the device computes fast; or one by name",
     )
     add(
         "--offload",

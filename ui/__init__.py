@@ -2,5 +2,5 @@
 
 Reading order: shared (forms, labels, markup, theme), serving (sessions, the queue, the loaded
 models, jobs in threads), decode (one run, step by step), the other tabs, page (puts all tabs
-together). The modules record and record_* make the recorded files in assets.
+together). record makes the recorded files in assets.
 """

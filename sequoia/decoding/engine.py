@@ -1,9 +1,9 @@
 """Decoding: draft a tree, verify it in one target pass, keep what was accepted; one StepTrace per
 step.
 
-`step` reads like the algorithm in the Sequoia paper. Plain decoding is the same engine with a tree
-of one node and no draft. The tree is an argument; measuring/defaults.py plans one for this machine.
-step.py verifies it on the host, cuda/cuda_step.py on a GPU.
+`Decoder._step` reads like the algorithm in the Sequoia paper. Plain decoding is the same engine
+with a tree of one node and no draft. The tree is an argument; measuring/defaults.py plans one for
+this machine. step.py verifies it on the host, cuda/cuda_step.py on a GPU.
 """
 
 from __future__ import annotations

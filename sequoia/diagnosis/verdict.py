@@ -19,7 +19,7 @@ class PairVerdict:
     per_step_range, step_time_range: their confidence intervals, corrected alike.
     p: the corrected p-value; None if the race was stopped.
     apart: whether the lanes count as different: the interval of `ratio` excludes 1.
-    expected: whether the tokens per step are expected values on the same texts (compare_pair.py).
+    expected: whether the tokens per step are expected values on the same texts (compare_runs.py).
     """
 
     faster: int
@@ -107,7 +107,7 @@ class RaceVerdict:
     tokens: the length of the shortest run.
     stopped: whether planned runs are missing or unfinished.
     paired: whether there are `pairs`, and in each of them the two texts count as the same
-        (compare_pair.py).
+        (compare_runs.py).
     more_races: how many more races of this length would find the measured difference between the
         first two lanes, on each prompt. 0 if these lanes are `apart`; None if unknown or too many.
     looks: how many verdicts with p-values have been given on these runs or some of them, this one

@@ -121,8 +121,7 @@ def _parser() -> ArgumentParser:
     parser.add_argument(
         "--dtype",
         default="float32",
-        help="dtype of both models; auto chooses one for the machine. For small models on a CPU it "
-        "times several, so a resumed run may get another dtype and start over",
+        help="dtype of both models; auto: the narrowest in which the device computes fast",
     )
     parser.add_argument(
         "--prompts",

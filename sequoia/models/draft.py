@@ -15,6 +15,10 @@ from sequoia.this_machine.memory import DeviceBytes
 class Draft(Protocol):
     """A draft, for any number of runs. The properties describe it to people and to the planner."""
 
+    no_fast_forward: str  # for this and the next two see TreeModel
+    no_native_forward: str
+    no_gpu_verification: str
+
     @property
     def name(self) -> str: ...
 

@@ -183,7 +183,7 @@ class _Norm:
 
 def _rotate(heads: torch.Tensor, rotation: torch.Tensor) -> torch.Tensor:
     """`heads` (rows, heads, head_dim) with rotary positions applied. The two numbers of each pair
-    are adjacent. rotation: as `_Rotations` returns it."""
+    are adjacent. rotation: as `Rotations` returns it."""
     pairs = torch.view_as_complex(heads.unflatten(-1, (-1, 2)))
     return torch.view_as_real(pairs * rotation).flatten(-2)
 

@@ -10,8 +10,8 @@ import torch
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.models.layers import layer_configs
 
-# Bytes of weights of the largest model that FastLlama is used for. Its packed copies take up to as
-# many bytes again.
+# Bytes of weights of the largest model that has a faster forward on a CPU. Its packed copies take
+# up to as many bytes again.
 PACKED_UP_TO = 2**30
 # The run that must still fit when a large model is split across devices.
 USUAL_RUN_TOKENS = 2048

@@ -69,7 +69,7 @@ class ModelsTab(SessionView[LoadJob]):
             self.draft = _model_field(
                 "Draft (same tokenizer)",
                 "md-draft",
-                "owner/name, a folder, int8: a copy of the target, or ngram: no model",
+                "owner/name, a folder, int8 or int4: a copy of the target, or ngram: no model",
             )
         with gr.Group(elem_classes="pg-group"):
             self.device = menu(_devices(), "Device", "md-device", "auto")

@@ -151,8 +151,8 @@ def _enumerated_u(chance: Enumerator) -> ChanceOfStep:
 
 class RepeatedDrafts:
     """The Chance of one step. It drafts the same tokens as in the first step. This works only for a
-    Toy (toy.py): its q does not depend on the text, so reused random numbers draw the same tokens
-    again. remembered: the draws of the first step, shared by all steps of a sample."""
+    Toy (tested_models.py): its q does not depend on the text, so reused random numbers draw the
+    same tokens again. remembered: the draws of the first step, shared by all steps of a sample."""
 
     def __init__(self, chance: Enumerator, remembered: list[Drawn]) -> None:
         self._chance = chance
