@@ -101,8 +101,8 @@ def _refuse_other_pieces(ours: Mapping[str, int], its: Mapping[str, int]) -> Non
         first = min(different, key=lambda piece: min(ours.get(piece, 2**31), its.get(piece, 2**31)))
         raise BadPair(
             f"the tokenizers differ in {len(different):,} tokens; the first is {first[:40]!r}, "
-            f"with id {ours.get(first, 'none')} in the target and {its.get(first, 'none')} in the draft; "
-            f"{_INSTEAD}"
+            f"with id {ours.get(first, 'none')} in the target and {its.get(first, 'none')} in the "
+            f"draft; {_INSTEAD}"
         )
 
 
