@@ -215,10 +215,6 @@ class Pair:
         """The texts of single tokens."""
         return Pieces(self.tokenizer)
 
-    def piece(self, token: int) -> str:
-        """The text of one token as it appears inside a text."""
-        return self.pieces.of(token)
-
 
 SAME_WEIGHTS = (
     "it has the same weights as the target, so a step can never be faster than plain decoding; "

@@ -61,7 +61,7 @@ class LosslessJob(MeasurementJob):
         self.report(0, "computing which bugs this test would find")
         findable = test.findable()
         empty = Comparison(test.grouping, (0,) * len(test.cells.all))
-        found = Sampled(test, findable, empty, pair.piece if is_pair else None)
+        found = Sampled(test, findable, empty, pair.pieces.of if is_pair else None)
         for comparison in self._comparisons(test):
             found = replace(found, comparison=comparison)
             self._report_counts(found)

@@ -151,7 +151,7 @@ class DistributionCheck:
             freedom=found.fit.freedom,
             cells=tuple(
                 Cell(
-                    None if cell.token is None else pair.piece(cell.token),
+                    None if cell.token is None else pair.pieces.of(cell.token),
                     cell.more,
                     cell.share,
                     cell.seen,
