@@ -73,6 +73,15 @@ test("the time per token is that of the steps; the verdict's stands beside it wh
   assert.equal(price([0.007, 0.02]), `${mean} ${both}`);
 });
 
+test("a token of plain decoding is compared with reading the weights once", () => {
+  const price = (floor_seconds) => {
+    const speedup = { ...VERDICT, seconds: [0.01, 0.02], ratio: 2 };
+    return headline(["a", "b"], { speedup, floor_seconds }).price.textContent;
+  };
+  assert.match(price(0.012), /20\.0 ms per token, at 60% of its memory’s speed\.$/);
+  for (const unknown of [undefined, 0, 0.03]) assert.match(price(unknown), /20\.0 ms per token\.$/);
+});
+
 test("it says why the ratio of the times shown is not the speed-up", () => {
   const shown = (speedup) =>
     headline(["a"], { speedup: { ...VERDICT, ...speedup } }).price.textContent;
