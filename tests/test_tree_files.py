@@ -12,7 +12,6 @@ import networkx as nx
 import pytest
 from tree_files import (
     from_node_link,
-    from_paths,
     to_branching,
     to_csv,
     to_node_link,
@@ -21,6 +20,10 @@ from tree_files import (
 
 from sequoia import Acceptance, Tree, best_tree
 from sequoia.algorithm.expected_tokens import expected_tokens
+from sequoia.algorithm.tree_formats import from_paths, tree_of_json
+from sequoia.errors import BadTree
+from ui.decode.request import tree_request_of
+from ui.serving.limits import LOCAL
 
 RATES = Acceptance((0.5, 0.2, 0.1))
 
@@ -38,6 +41,28 @@ def trees() -> list[Tree]:
 def test_both_formats_are_read_back_as_the_same_tree(tree: Tree) -> None:
     assert from_node_link(json.loads(json.dumps(to_node_link(tree)))) == tree
     assert from_paths(json.loads(json.dumps(to_paths(tree)))) == tree
+
+
+@pytest.mark.parametrize("tree", trees(), ids=len)
+def test_a_form_reads_every_format(tree: Tree) -> None:
+    texts = [tree.to_json(), json.dumps(to_node_link(tree)), json.dumps(tree.parents)]
+    texts += [json.dumps(to_paths(tree))] * (len(tree) > 1)
+    for text in texts:
+        asked = tree_request_of({"tree": "lab", "branching": f" {text}\n"}, LOCAL)
+        assert asked.numbers == (" ".join(map(str, tree.parents)),)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[", "{}", "[1]", "[[]]", "[[0], [0]]", "[[1]]", "[[0, 0]]", '[["x"]]', '[[0], "x"]', "[null]",
+     '{"nodes": 1}', '{"nodes": [], "edges": []}', '{"nodes": [{"id": 0}], "edges": [{}]}',
+     '{"parents": [0]}', "[" * 5000, json.dumps([-1] + [0] * 2000)],
+)  # fmt: skip
+def test_other_text_is_refused_at_the_field(text: str) -> None:
+    with pytest.raises(BadTree):
+        tree_of_json(text)
+    with pytest.raises(BadTree, match=r"^parents: "):
+        tree_request_of({"tree": "lab", "branching": text}, LOCAL)
 
 
 def test_networkx_reads_the_node_link_format() -> None:

@@ -39,13 +39,6 @@ def to_paths(tree: Tree) -> list[list[int]]:
     return paths[1:]
 
 
-def from_paths(paths: list[list[int]]) -> Tree:
-    """The tree that has a node for each of `paths`, in any order, and a root."""
-    order = sorted(map(tuple, paths), key=lambda path: (len(path), path))
-    number = {path: node for node, path in enumerate([(), *order])}
-    return Tree((-1, *(number[path[:-1]] for path in order)))
-
-
 def to_branching(tree: Tree) -> list[int] | None:
     """The number of children per node, for each level except the last. None if nodes of one level
     have different numbers of children."""

@@ -24,7 +24,6 @@ from goodness_of_fit import fit
 from huge_activations import huge_model
 from toy_pairs import toy_pair
 from tree_files import from_node_link as tree_of_node_link
-from tree_files import from_paths as tree_of_paths
 
 from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.best_tree import DPTable, best_first, best_tree, dp_table
@@ -34,6 +33,7 @@ from sequoia.algorithm.sampling import Seeded, draft_rows, target_rows
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.step_trace import DecodeStats
 from sequoia.algorithm.tree import MAX_NODES, Tree
+from sequoia.algorithm.tree_formats import from_paths as tree_of_paths
 from sequoia.algorithm.verifiers import VERIFIERS
 from sequoia.algorithm.verifiers.sequoia import walk, without_replacement
 from sequoia.algorithm.verifiers.specinfer import with_replacement

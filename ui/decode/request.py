@@ -17,7 +17,7 @@ from ui.serving.limits import Limits
 from ui.shared.labels import RUN, with_labels
 from ui.shared.prompts import require_length
 from ui.shared.saved_profiles import Entry
-from ui.shared.tree_menu import TEXTS
+from ui.shared.tree_menu import TEXTS, typed_tree
 from ui.shared.tree_request import TreeRequest
 
 # used for settings that a run file lacks
@@ -131,7 +131,7 @@ def tree_request_of(form: Mapping[str, Any], limits: Limits) -> TreeRequest:
         raise BadSamplingParams(
             f"tree: {shown(kind)} is not the name of a shape; choose one from the menu"
         )
-    numbers = (form.get("branching"),)
+    numbers = (typed_tree(kind, form.get("branching")),)
     if kind not in TEXTS:
         numbers = (_int(form.get("first")), _int(form.get("second")))
     return TreeRequest(kind, numbers, limits.nodes)

@@ -9,6 +9,7 @@ from typing import Any
 
 from sequoia import Tree
 from sequoia.algorithm.tree import MAX_NODES
+from sequoia.algorithm.tree_formats import tree_of_json
 from sequoia.errors import BadTree
 from sequoia.validate_input import shown
 
@@ -150,7 +151,8 @@ SHAPES = {
         _listed,
         about=(
             "A tree drawn in the lab, or typed: for each node, the number of its parent. The root "
-            "is node 0; its parent is -1."
+            "is node 0; its parent is -1. JSON as the lab exports it is read too: this program's, "
+            "networkx's node-link, Medusa's paths."
         ),
     ),
     "replanned": Shape(
@@ -209,6 +211,17 @@ def tree_choices(clock: str = "") -> list[tuple[str, str]]:
     return [(label, kind) for kind, label in labels.items()]
 
 
+def typed_tree(kind: Any, text: Any) -> Any:
+    """`text`, typed for a tree given node by node; as a list of parents if it is JSON of another
+    program. Other kinds: unchanged. Raises BadTree."""
+    if kind != "lab" or not isinstance(text, str) or text.lstrip()[:1] not in ("[", "{"):
+        return text
+    try:
+        return " ".join(map(str, tree_of_json(text).parents))
+    except BadTree as problem:
+        raise BadTree(f"parents: {problem}") from None
+
+
 def listed_numbers(kind: Any, text: Any) -> tuple[Any, ...]:
     """The numbers for a shape's fields, typed as one text such as "64, 8". A shape without fields
     has none, whatever the text. For a kind in TEXTS, the text itself, unchecked. Raises BadTree if
@@ -217,7 +230,7 @@ def listed_numbers(kind: Any, text: Any) -> tuple[Any, ...]:
         raise BadTree(f"tree: {shown(kind)} is not the name of a shape; known: {', '.join(SHAPES)}")
     fields = SHAPES[kind].fields
     if not fields or kind in TEXTS:
-        return (text,)[: len(fields)]
+        return (typed_tree(kind, text),)[: len(fields)]
     numbers = typed_numbers(text, 100)
     if numbers is None or len(numbers) != len(fields) or min(numbers) < 0:
         wanted = "a whole number" if len(fields) == 1 else f"{len(fields)} whole numbers"
