@@ -48,8 +48,7 @@ export class Inspector {
     this.root = panel.root;
     this.kicker = addTerm(panel.tools, "", "last token tried", "sq-kicker");
     const look = { icon: "close", label: "Unpin (Escape)", cls: "sq-mini-btn" };
-    this.unpin = button(panel.tools, look);
-    this.unpin.addEventListener("click", () => store.set({ pin: null }));
+    this.unpin = button(panel.tools, { ...look, act: () => store.set({ pin: null }) });
     this.walk = new WalkCard(panel.body);
     const card = el("div", { class: "sq-card", "data-part": "card" }, panel.body);
     this.card = card;

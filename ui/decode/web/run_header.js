@@ -3,11 +3,10 @@
 import { attr, el, show, text } from "../../shared/web/dom.js";
 import { Banners } from "../../shared/web/banners.js";
 import { count, known, ms, rate, grouped } from "../../shared/web/format.js";
-import { rove } from "../../shared/web/roving_focus.js";
 import { FactStrip, sharedFacts } from "../../shared/web/run_facts.js";
 import * as runWords from "../../shared/web/run_words.js";
 import { summary } from "../../shared/web/step_words.js";
-import { fillTile, makeTile } from "../../shared/web/panel.js";
+import { fillTile, makeTiles } from "../../shared/web/panel.js";
 import { speedupWords } from "../../shared/web/verdict_words.js";
 
 /**
@@ -55,11 +54,7 @@ export class RunHeader {
     this.about = new FactStrip(about);
     this.scope = el("p", { class: "sq-totals-scope", "data-part": "totals-scope" }, root);
     this.tiles = el("div", { class: "sq-tiles", "data-part": "totals" }, root);
-    const made = TILES.map(([key, label, term]) => {
-      return [key, makeTile(this.tiles, { "data-total": key }, label, term)];
-    });
-    this.readouts = Object.fromEntries(made);
-    rove(this.tiles);
+    this.readouts = makeTiles(this.tiles, TILES, (key) => ({ "data-total": key }));
     this.banners = new Banners(store, root, "run", follow);
     this.spoken = el("p", { class: "sq-spoken", "aria-live": "polite" }, root);
   }

@@ -2,7 +2,7 @@
 import { runFacts } from "./run_header.js";
 import { pageLines } from "../../shared/web/run_facts.js";
 import { recordedMeta } from "../../shared/web/recorded.js";
-import { saveRecording } from "../../shared/web/save_page.js";
+import { saveShownIn } from "../../shared/web/save_page.js";
 
 /** @import { RunStore } from "./run_store.js" */
 
@@ -10,19 +10,8 @@ import { saveRecording } from "../../shared/web/save_page.js";
  * Save the run that the Decode tab shows. If that fails, the view shows why.
  * @returns {Promise<void>}
  */
-export async function saveShown() {
-  /** @type {any} */
-  const stage = document.querySelector("#pg-view .sq-stage");
-  await saveRun(stage.view.store);
-}
-
-/**
- * Save a run. If that fails, the store's `error` says why.
- * @param {RunStore} store
- * @returns {Promise<void>}
- */
-const saveRun = (store) =>
-  saveRecording(store, {
+export const saveShown = () =>
+  saveShownIn("#pg-view", {
     view: "decode",
     what: "run",
     start: "run one",

@@ -2,7 +2,7 @@
    node, and the panel's controls, legend and note. */
 import { lastFullStep } from "./steps_to_show.js";
 import { treePicture } from "./tree_picture.js";
-import { attr, button, el, show, text } from "../../shared/web/dom.js";
+import { attr, button, el, segments, show, text } from "../../shared/web/dom.js";
 import { readable } from "../../shared/web/format.js";
 import { makePanel } from "../../shared/web/panel.js";
 import { rove } from "../../shared/web/roving_focus.js";
@@ -264,12 +264,8 @@ class TreeTools {
 
   makeModes(host) {
     const { store } = this;
-    const make = (parent, part, words, hint, act) => {
-      const made = button(parent, { text: words, hint });
-      made.dataset.part = part;
-      made.addEventListener("click", act);
-      return made;
-    };
+    const make = (parent, part, words, hint, act) =>
+      button(parent, { text: words, part, hint, act });
     const modes = segments(host, "Nodes to draw");
     const setMode = (mode) => () => store.set({ mode });
     this.focus = make(modes, "focus", "Focus", TOOLTIPS["button focus"], setMode("focus"));
@@ -280,8 +276,7 @@ class TreeTools {
 
   makeZoom(host) {
     const zoom = segments(host, "Zoom");
-    const make = (icon, label, hint, act) =>
-      button(zoom, { icon, label, hint }).addEventListener("click", act);
+    const make = (icon, label, hint, act) => button(zoom, { icon, label, hint, act });
     const by = (factor) => () => this.tree.view.pan.zoomBy(factor);
     const fit = () => this.tree.view.pan.zoomFit();
     make("minus", "Zoom out", TOOLTIPS["button zoom out"], by(0.8));
@@ -330,9 +325,6 @@ class TreeTools {
 
 /** @type {(view: StepView) => number} how many tokens a search looks at */
 const tokensOf = ({ topo, kind }) => topo.n + (kind === "none" ? 0 : 1);
-
-const segments = (host, label) =>
-  el("span", { class: "sq-segments", role: "group", "aria-label": label }, host);
 
 /**
  * The note that says why the planned tree is a chain, or that the last tree is small. For a

@@ -5,7 +5,7 @@ import { FigureView } from "./figure_view.js";
 import { divided, doneWords, facts } from "./result_rows.js";
 import { ResultTables } from "./result_tables.js";
 import { makeBanner, makePanel, progressBar } from "../../shared/web/panel.js";
-import { attr, button, el, show, text } from "../../shared/web/dom.js";
+import { attr, button, el, segments, show, text } from "../../shared/web/dom.js";
 import { count } from "../../shared/web/format.js";
 import { rove } from "../../shared/web/roving_focus.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
@@ -252,8 +252,7 @@ class ResultHead {
   }
 
   makeSides(host, turn) {
-    const look = { class: "sq-segments", role: "group", "aria-label": "Result to show" };
-    this.sides = el("span", look, host);
+    this.sides = segments(host, "Result to show");
     this.sideButtons = SIDES.map(([side, label]) => {
       const act = () => turn(side);
       return { side, node: button(this.sides, { text: label, part: "side-" + side, act }) };

@@ -1,10 +1,10 @@
 /* The two tables of the result on screen. One has the result's rows, sometimes beside the paper's
    numbers. The other has the result's comparisons, with their 95% intervals. */
-import { button, el, headed, scrollBox, show, text } from "../../shared/web/dom.js";
+import { button, el, scrollBox, show, text } from "../../shared/web/dom.js";
 import { apart, short } from "../../shared/web/format.js";
 import { makePanel } from "../../shared/web/panel.js";
 import { csv, saveText } from "../../shared/web/save_file.js";
-import { addTerm } from "../../shared/web/tooltips.js";
+import { addTerm, headed } from "../../shared/web/tooltips.js";
 import { groupedComparisons, groupedRows, onlyKind, tableRows, verdictOf } from "./result_rows.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 

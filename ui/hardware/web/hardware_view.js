@@ -292,8 +292,7 @@ class ProfileFacts {
     this.list = el("dl", { class: "sq-facts" }, panel.body);
     this.note = el("p", { class: "sq-foot-note", "data-part": "note" }, panel.body);
     const label = "Export the profile as JSON";
-    const save = button(panel.tools, { text: "Export", label });
-    save.addEventListener("click", () => this.export());
+    button(panel.tools, { text: "Export", label, act: () => this.export() });
   }
 
   /**

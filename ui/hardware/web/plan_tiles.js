@@ -1,7 +1,6 @@
 /* The tiles above the charts: predictions for the fastest tree, and times from the profile. */
 import { el } from "../../shared/web/dom.js";
-import { rove } from "../../shared/web/roving_focus.js";
-import { fillTile, makeTile } from "../../shared/web/panel.js";
+import { fillTile, makeTiles } from "../../shared/web/panel.js";
 import { count } from "../../shared/web/format.js";
 import { duration } from "./duration.js";
 
@@ -21,11 +20,7 @@ export class PlanTiles {
   /** @param {HTMLElement} host */
   constructor(host) {
     this.box = el("div", { class: "sq-tiles" }, host);
-    const made = TILES.map(([key, label, term]) => {
-      return [key, makeTile(this.box, { "data-tile": key }, label, term)];
-    });
-    this.parts = Object.fromEntries(made);
-    rove(this.box);
+    this.parts = makeTiles(this.box, TILES, (key) => ({ "data-tile": key }));
   }
 
   /** @param {View} view */

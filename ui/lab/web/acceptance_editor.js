@@ -8,7 +8,7 @@ import { numberField } from "./number_field.js";
 import * as planner from "../../shared/web/planner.js";
 import { PowerLaw } from "./power_law.js";
 import { Refusal } from "../../shared/web/refusal.js";
-import { attr, button, el, show, text } from "../../shared/web/dom.js";
+import { attr, button, el, segments, show, text } from "../../shared/web/dom.js";
 import { makePanel } from "../../shared/web/panel.js";
 import { rove } from "../../shared/web/roving_focus.js";
 import { csv, saveText } from "../../shared/web/save_file.js";
@@ -110,14 +110,13 @@ export class AcceptanceEditor {
     line.append(" ");
     this.words = el("span", {}, line);
     line.append(" ");
-    this.back = button(line, { text: "Undo", hint: TOOLTIPS["button undo"] });
-    this.back.addEventListener("click", () => this.undo());
+    const undo = { text: "Undo", hint: TOOLTIPS["button undo"], act: () => this.undo() };
+    this.back = button(line, undo);
   }
 
   // The buttons that choose how the vector is edited: by bars, or by the sliders of a curve.
   makeHandles(host) {
-    const look = { class: "sq-segments", role: "group", "aria-label": "Edit the rates with" };
-    const group = el("div", look, host);
+    const group = segments(host, "Edit the rates with");
     const handle = (name, words, hint) =>
       button(group, { text: words, hint, part: "handle-" + name, act: () => this.handle(name) });
     this.handles = {

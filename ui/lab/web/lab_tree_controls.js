@@ -2,7 +2,7 @@
 import { numberField } from "./number_field.js";
 import * as planner from "../../shared/web/planner.js";
 import * as shapes from "./tree_shapes.js";
-import { attr, button, el, show, text } from "../../shared/web/dom.js";
+import { attr, button, el, segments, show, text } from "../../shared/web/dom.js";
 import * as format from "../../shared/web/format.js";
 import { rove } from "../../shared/web/roving_focus.js";
 import { addTerm } from "../../shared/web/tooltips.js";
@@ -63,7 +63,7 @@ export class LabTreeControls {
       hint: TOOLTIPS["button draw all nodes"],
       act: () => tree.toggleAll(),
     });
-    const zoom = el("span", { class: "sq-segments", role: "group", "aria-label": "Zoom" }, host);
+    const zoom = segments(host, "Zoom");
     for (const [icon, label, call] of /** @type {[string, string, () => void][]} */ ([
       ["minus", "Zoom out", () => tree.view.pan.zoomBy(0.8)],
       ["fit", "Switch between the whole tree and a readable size", () => tree.view.pan.zoomFit()],
@@ -74,17 +74,10 @@ export class LabTreeControls {
   }
 
   makeKinds(host) {
-    const group = { class: "sq-segments", role: "group", "aria-label": "Which tree" };
-    const kinds = el("span", group, host);
-    const kind = (name, words) => {
-      const made = button(kinds, { text: words });
-      attr(made, "data-part", "show-" + name);
-      return made;
-    };
-    this.best = kind("best", "Best tree");
-    this.best.addEventListener("click", () => this.tree.choose("best"));
-    this.hand = kind("hand", "By hand");
-    this.hand.addEventListener("click", () => this.tree.choose("hand"));
+    const kinds = segments(host, "Which tree");
+    const kind = (name, words, act) => button(kinds, { text: words, part: "show-" + name, act });
+    this.best = kind("best", "Best tree", () => this.tree.choose("best"));
+    this.hand = kind("hand", "By hand", () => this.tree.choose("hand"));
     this.other = kind("other", " ");
   }
 

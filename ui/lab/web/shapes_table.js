@@ -101,9 +101,8 @@ export class ShapesTable {
       i ? el("td", {}, node) : el("th", { scope: "row" }, node),
     );
     const box = el("div", { class: "sq-lab-shape" }, first);
-    const pick = button(box, { text: name });
+    const pick = button(box, { text: name, act: () => this.state.set({ shown: name }) });
     markTerm(pick, "shape " + name);
-    pick.addEventListener("click", () => this.state.set({ shown: name }));
     const row = { name, node, cells, pick, field: null, refusal: null };
     if (name in NUMBERS) this.makeField(row, box, first);
     return row;

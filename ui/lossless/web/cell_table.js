@@ -2,10 +2,11 @@
    sampled, and how often it was expected. */
 import { csvName, csvRows, nameOf } from "./cell_rows.js";
 import { isFar } from "./deviation.js";
-import { button, el, headed, scrollBox, show, text } from "../../shared/web/dom.js";
+import { button, el, scrollBox, show, text } from "../../shared/web/dom.js";
 import { count, grouped, percent } from "../../shared/web/format.js";
 import { makePanel } from "../../shared/web/panel.js";
 import { csv, saveText } from "../../shared/web/save_file.js";
+import { headed } from "../../shared/web/tooltips.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
 /** @typedef {import("./lossless_view.js").Row} Row */

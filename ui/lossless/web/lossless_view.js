@@ -3,14 +3,14 @@
    tests. */
 import { CellTable } from "./cell_table.js";
 import { recordedTests } from "./recorded_tests.js";
-import { fillTile, makeBanner, makePanel, makeTile, progressBar } from "../../shared/web/panel.js";
+import { fillTile, makeBanner, makePanel, makeTiles, progressBar } from "../../shared/web/panel.js";
 import { connectComponent } from "../../shared/web/connect_component.js";
 import { button, el, show, text } from "../../shared/web/dom.js";
 import { canStop, formBeside } from "../../shared/web/form_buttons.js";
 import { count, grouped, known, percent, short, shortP } from "../../shared/web/format.js";
 import { watchJob } from "../../shared/web/job_watch.js";
 import { rove } from "../../shared/web/roving_focus.js";
-import { addTerm } from "../../shared/web/tooltips.js";
+import { headed } from "../../shared/web/tooltips.js";
 
 /**
  * The messages are made in ui/lossless/messages.py.
@@ -203,11 +203,7 @@ class VerdictPanel {
     this.earlier = el("p", { text: earlier, "data-part": "earlier", hidden: "" }, this.panel.body);
     this.words = el("p", { class: "ls-words", role: "status" }, this.panel.body);
     const tiles = el("div", { class: "ls-tiles" }, this.panel.body);
-    const made = TILES.map(([key, label, term]) => {
-      return [key, makeTile(tiles, { class: "ls-tile" }, label, term)];
-    });
-    this.tiles = Object.fromEntries(made);
-    rove(tiles);
+    this.tiles = makeTiles(tiles, TILES, () => ({ class: "ls-tile" }));
     show(this.panel.root, false);
   }
 
@@ -253,11 +249,7 @@ export class FindsPanel {
     const { finds } = test;
     show(this.panel.root, finds.length > 0);
     this.table.replaceChildren();
-    const head = el("tr", {}, el("thead", {}, this.table));
-    el("th", { scope: "col", text: "bug" }, head);
-    addTerm(el("th", { scope: "col" }, head), "bias", "bias of a bug");
-    el("th", { scope: "col", text: foundBy(test) }, head);
-    const body = el("tbody", {}, this.table);
+    const body = headed(this.table, ["bug", ["bias", "bias of a bug"], foundBy(test)]);
     for (const one of finds) paintRow(body, one);
   }
 }

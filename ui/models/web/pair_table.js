@@ -1,7 +1,8 @@
 /* The table of suggested pairs: what each one needs, and whether it fits this machine. */
-import { button, el, headed, text } from "../../shared/web/dom.js";
+import { button, el, text } from "../../shared/web/dom.js";
 import { makePanel } from "../../shared/web/panel.js";
 import { rove } from "../../shared/web/roving_focus.js";
+import { headed } from "../../shared/web/tooltips.js";
 
 /**
  * A row of the table. `_row` in ui/models/view.py makes it.
@@ -91,10 +92,9 @@ export class PairTable {
     });
     const look = { text: "Choose", label: "Choose " + pair.name, hint: "Suggested: " + pair.needs };
     const last = cell(row, 6);
-    const choose = button(last, look);
+    const choose = button(last, { ...look, act: () => this.choose(pair.name) });
     choose.disabled = Boolean(pair.why_not);
     if (pair.why_not) el("small", { text: pair.why_not }, last);
-    choose.addEventListener("click", () => this.choose(pair.name));
     if (!pair.note) return [row];
     const note = el("tr", { class: "md-needs" });
     el("td", { colspan: COLUMNS.length, text: pair.note }, note);

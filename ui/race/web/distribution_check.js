@@ -13,7 +13,7 @@ import {
 } from "../../shared/web/format.js";
 import { makePanel } from "../../shared/web/panel.js";
 import { rove } from "../../shared/web/roving_focus.js";
-import { addTerm } from "../../shared/web/tooltips.js";
+import { addTerm, headed } from "../../shared/web/tooltips.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
 /** @typedef {import("../../shared/web/schema.js").SampleCount} Count */
@@ -25,6 +25,9 @@ import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
  * message. `left`: the number of cells in such a sum; 0 for one cell.
  * @typedef {import("../../shared/web/schema.js").Cell & {left: number}} Row
  */
+
+/** @type {[string, string]} a heading and its key in tooltips.json */
+const TARGET = ["target probability", "target probability"];
 
 /** The panel with the counts. */
 export class DistributionCheck {
@@ -102,13 +105,10 @@ export class DistributionCheck {
   paintCounts(drawn) {
     const { table } = this;
     table.replaceChildren();
-    const head = el("tr", {}, el("thead", {}, table));
-    el("th", { scope: "col", text: "next token" }, head);
-    addTerm(el("th", { scope: "col" }, head), "target probability");
-    for (const { i } of drawn) el("th", { scope: "col", text: laneName(this.lanes[i], i) }, head);
+    const lanes = drawn.map(({ i }) => laneName(this.lanes[i], i));
+    const body = headed(table, ["next token", TARGET, ...lanes]);
     const counts = drawn.map((one) => one.count);
     const longest = counts.reduce((one, other) => (other.draws > one.draws ? other : one));
-    const body = el("tbody", {}, table);
     for (const row of rows(longest)) paintRow(body, row, counts);
     this.paintFoot(drawn, counts);
     text(this.note, "Expected counts in parentheses. " + sensitivity(counts));

@@ -4,7 +4,7 @@ import { laneName } from "./lane.js";
 import { laneStyles } from "./lane_style.js";
 import { speedRatio } from "./lane_totals.js";
 import { raceFacts } from "./race_header.js";
-import { Chart } from "../../shared/web/chart.js";
+import { Chart, followTheme } from "../../shared/web/chart.js";
 import { button, el, text } from "../../shared/web/dom.js";
 import { plotlyText } from "../../shared/web/format.js";
 import { makePanel } from "../../shared/web/panel.js";
@@ -62,13 +62,10 @@ export class RaceCharts {
     addTerm(this.tokens.panel.titleBox, "decode time", "clock", "sq-word");
     const note = { class: "race-note", "data-part": "ratio-words" };
     this.words = el("p", note, this.speedup.panel.foot);
-    button(this.tokens.panel.tools, {
-      text: "CSV",
-      hint: TOOLTIPS["button save a race as csv"],
-    }).addEventListener("click", () => this.saveCsv());
+    const hint = TOOLTIPS["button save a race as csv"];
+    button(this.tokens.panel.tools, { text: "CSV", hint, act: () => this.saveCsv() });
     for (const { panel } of [this.tokens, this.speedup]) rove(panel.root);
-    this.theme = new MutationObserver(() => this.drawAgain());
-    this.theme.observe(document.body, { attributes: true, attributeFilter: ["class"] });
+    this.theme = followTheme([{ draw: () => this.drawAgain() }]);
   }
 
   /**

@@ -4,12 +4,12 @@ import { laneName } from "./lane.js";
 import { headlineInWords } from "./race_headline.js";
 import { RaceIntervals } from "./race_intervals.js";
 import { RaceOn } from "./race_on.js";
-import { attr, el, headed, pool, scrollBox, show, text } from "../../shared/web/dom.js";
+import { attr, el, pool, scrollBox, show, text } from "../../shared/web/dom.js";
 import { count, known, readable, short } from "../../shared/web/format.js";
 import { otherModelsWords } from "../../shared/web/between_tabs.js";
 import { rove } from "../../shared/web/roving_focus.js";
 import * as runWords from "../../shared/web/run_words.js";
-import { addTerm } from "../../shared/web/tooltips.js";
+import { headed } from "../../shared/web/tooltips.js";
 
 /** @typedef {import("./lane.js").Trigger} Trigger */
 /** @typedef {import("./race_store.js").Headline} Headline */
@@ -128,7 +128,7 @@ function scopeInWords({ verdict, pool: pooled, word }) {
   return `The result applies to ${scope} (${made}${length}${times}); on other prompts it may differ.`;
 }
 
-// Heading of each column, and the name of its tooltip.
+/** @type {[string, string][]} heading of each column, and the name of its tooltip */
 const COLUMNS = [
   ["tokens per step (ratio)", "tokens per step"],
   ["step time (ratio)", "step time ratio"],
@@ -157,10 +157,7 @@ export class PairTable {
     this.shown = verdict;
     show(this.root, verdict.pairs.length > 0);
     const table = el("table", { class: "sq-table race-counts" });
-    const head = el("tr", {}, el("thead", {}, table));
-    el("th", { scope: "col", text: "lanes" }, head);
-    for (const [name, term] of COLUMNS) addTerm(el("th", { scope: "col" }, head), name, term);
-    const body = el("tbody", {}, table);
+    const body = headed(table, ["lanes", ...COLUMNS]);
     for (const pair of verdict.pairs) this.row(body, pair);
     this.root.replaceChildren(table);
   }

@@ -143,9 +143,8 @@ export class WhereTimeWent {
     // races on both.
     if (!parents || !this.trigger || this.lanes[i].prompt_name) return;
     const lane = this.lanes[i].number ?? i + 1;
-    const text = "Use in lane " + lane;
-    const use = button(item, { text, hint: TOOLTIPS["button put into lane"] });
-    use.addEventListener("click", () => this.trigger("apply", { lane, parents }));
+    const look = { text: "Use in lane " + lane, hint: TOOLTIPS["button put into lane"] };
+    button(item, { ...look, act: () => this.trigger("apply", { lane, parents }) });
   }
 }
 

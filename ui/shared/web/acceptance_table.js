@@ -1,7 +1,7 @@
 /* A table of acceptance counted by rank and depth: one row per rank of a child, one column per
    depth of its parent. */
-import { el, headed, scrollBox, show } from "./dom.js";
-import { addTerm } from "./tooltips.js";
+import { el, scrollBox, show } from "./dom.js";
+import { addTerm, headed } from "./tooltips.js";
 
 /**
  * How often the children of one rank were accepted: visits of their parents, times accepted, and

@@ -97,6 +97,15 @@ export function button(parent, { label, icon, text: words, cls = "", hint = labe
 }
 
 /**
+ * A new group for joined buttons, appended to `parent`.
+ * @param {Element} parent
+ * @param {string} label for screen readers
+ * @returns {HTMLSpanElement}
+ */
+export const segments = (parent, label) =>
+  el("span", { class: "sq-segments", role: "group", "aria-label": label }, parent);
+
+/**
  * A new icon, appended to `parent`.
  * @param {Element} parent
  * @param {string} name a key of ICONS
@@ -175,18 +184,6 @@ const ICONS = {
     "M6.4 5 12 10.6 17.6 5 19 6.4 13.4 12l5.6 5.6-1.4 1.4-5.6-5.6L6.4 19 5 17.6 10.6 12 5 6.4z",
   pin: "M9 3h6v2l-1 1v5l3 3v2h-4v5l-1 1-1-1v-5H7v-2l3-3V6L9 5z",
 };
-
-/**
- * Give a table a row of headings.
- * @param {HTMLTableElement} table
- * @param {string[]} names
- * @returns {HTMLTableSectionElement} its body, which is empty
- */
-export function headed(table, names) {
-  const head = el("tr", {}, el("thead", {}, table));
-  for (const name of names) el("th", { scope: "col", text: name }, head);
-  return el("tbody", {}, table);
-}
 
 /**
  * A box that scrolls. It can be focused, so that the arrow keys scroll it.

@@ -1,5 +1,6 @@
 /* What views are built of: panels, tiles, progress bars, and the line with an error or a notice. */
 import { attr, el, show, text } from "./dom.js";
+import { rove } from "./roving_focus.js";
 import { addTerm } from "./tooltips.js";
 
 /**
@@ -49,6 +50,20 @@ export function makeTile(host, look, label, term) {
   const value = el("span", { class: "sq-tile-value" }, line);
   const unit = el("span", { class: "sq-tile-unit" }, line);
   return { tile, name, value, unit, note: el("div", { class: "sq-tile-note" }, tile) };
+}
+
+/**
+ * A tile for each entry of `about`, and arrow keys that move between them.
+ * @param {HTMLElement} host
+ * @param {string[][]} about key, label and term of each tile
+ * @param {(key: string) => Record<string, string>} look attributes of a tile
+ * @returns {Record<string, Tile>} by key
+ */
+export function makeTiles(host, about, look) {
+  rove(host);
+  return Object.fromEntries(
+    about.map(([key, label, term]) => [key, makeTile(host, look(key), label, term)]),
+  );
 }
 
 /** @type {(tile: Pick<Tile, "value" | "unit" | "note">, value: string, unit: string,

@@ -35,9 +35,8 @@ export class PhaseBar {
     const look = { class: "sq-phase-tabs", role: "group", "aria-label": "Phases of the step" };
     const group = el("div", look, this.root);
     this.tabs = PHASES.map(([phase, label]) => {
-      const tab = button(group, { text: label, part: "phase-" + phase });
-      tab.addEventListener("click", () => this.motion.turnTo(phase));
-      return tab;
+      const act = () => this.motion.turnTo(phase);
+      return button(group, { text: label, part: "phase-" + phase, act });
     });
     rove(group);
     this.next = button(this.root, { icon: "next", label: "Next frame of the step (.)" });

@@ -32,9 +32,8 @@ export class PlaybackBar {
     this.head = el("div", { class: "sq-playhead" }, this.track);
     this.tip = el("div", { class: "sq-tip", hidden: "" }, this.track);
     this.place = el("span", { class: "sq-place", "data-part": "place" }, root);
-    this.live = button(root, { text: "LIVE", cls: "sq-live", hint: words.live });
-    this.live.dataset.part = "live";
-    this.live.addEventListener("click", () => store.goLive());
+    const live = { text: "LIVE", cls: "sq-live", hint: words.live, part: "live" };
+    this.live = button(root, { ...live, act: () => store.goLive() });
     const speed = { "aria-label": "Playback speed", "data-part": "speed" };
     this.speed = el("select", { class: "sq-input sq-speed", ...speed }, root);
     for (const [value, label] of words.rates) el("option", { value, text: label }, this.speed);
@@ -49,9 +48,8 @@ export class PlaybackBar {
     const look = { class: "sq-transport", role: "group", "aria-label": "Playback" };
     const group = el("div", look, root);
     const make = (icon, label, act) => {
-      const made = button(group, { icon, label });
+      const made = button(group, { icon, label, act });
       made.dataset.act = icon;
-      made.addEventListener("click", act);
       return made;
     };
     make("first", words.first, () => store.seek(0));

@@ -54,8 +54,8 @@ export class PlaybackKeys {
     const dialog = el("dialog", look, host);
     const head = el("div", { class: "sq-help-head" }, dialog);
     el("h3", { text: "Keyboard" }, head);
-    const close = button(head, { icon: "close", label: "Close", cls: "sq-mini-btn" });
-    close.addEventListener("click", () => dialog.close());
+    const act = () => dialog.close();
+    button(head, { icon: "close", label: "Close", cls: "sq-mini-btn", act });
     const list = el("dl", {}, dialog);
     for (const [keys, what] of this.listed) {
       const name = el("dt", {}, list);

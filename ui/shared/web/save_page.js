@@ -48,6 +48,18 @@ export async function savePage({ view, name, title, facts, data, hasCharts }) {
  */
 
 /**
+ * Save the run or race that a tab shows. If that fails, the view shows why.
+ * @param {string} view CSS selector of the tab's view
+ * @param {Recording} recording
+ * @returns {Promise<void>}
+ */
+export function saveShownIn(view, recording) {
+  /** @type {any} */
+  const stage = document.querySelector(`${view} .sq-stage`);
+  return saveRecording(stage.view.store, recording);
+}
+
+/**
  * Save what a view with a playback shows. If that fails, the `error` of the store is set.
  * @param {Playback} store
  * @param {Recording} recording

@@ -1,6 +1,6 @@
 /* Saves figures and trees as picture files, which are made in the browser. */
 import COLOURS from "../../../assets/colours.json" with { type: "json" };
-import { button, el } from "./dom.js";
+import { button, el, segments } from "./dom.js";
 import { plotlyText } from "./format.js";
 import { saveAddress } from "./save_file.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
@@ -121,11 +121,7 @@ export const CONFIG = { displayModeBar: false, responsive: false };
  */
 export function buttons(host, drawn, name, { reset, caption } = {}) {
   const hint = TOOLTIPS["button whole figure"];
-  if (reset)
-    button(host, { icon: "fit", label: "Show the whole figure", hint }).addEventListener(
-      "click",
-      reset,
-    );
+  if (reset) button(host, { icon: "fit", label: "Show the whole figure", hint, act: reset });
   formats(host, "figure", (format) => {
     const file = "sequoia-" + (typeof name === "function" ? name() : name);
     if (drawn()) saveFigure(drawn(), format, file, caption?.());
@@ -141,12 +137,11 @@ export function buttons(host, drawn, name, { reset, caption } = {}) {
  */
 export function formats(host, what, save) {
   const label = "Save the " + what;
-  const group = el("span", { class: "sq-segments", role: "group", "aria-label": label }, host);
+  const group = segments(host, label);
   return /** @type {Format[]} */ (["svg", "png"]).map((format) => {
     const text = format.toUpperCase();
-    const one = button(group, { text, hint: `${label} as ${text}` });
+    const one = button(group, { text, hint: `${label} as ${text}`, act: () => save(format) });
     one.dataset.save = format;
-    one.addEventListener("click", () => save(format));
     return one;
   });
 }

@@ -36,6 +36,22 @@ export function markTerm(node, key) {
   return node;
 }
 
+/**
+ * Give a table a row of headings.
+ * @param {HTMLTableElement} table
+ * @param {(string | [string, string])[]} names a name, or a name and its key in tooltips.json
+ * @returns {HTMLTableSectionElement} its body, which is empty
+ */
+export function headed(table, names) {
+  const head = el("tr", {}, el("thead", {}, table));
+  for (const name of names) {
+    const cell = el("th", { scope: "col" }, head);
+    if (typeof name === "string") text(cell, name);
+    else addTerm(cell, ...name);
+  }
+  return el("tbody", {}, table);
+}
+
 // The id of a hidden element with the tooltip's text, for screen readers.
 function described(key) {
   const id = "sq-term-" + key.replace(/\W+/g, "-");

@@ -1,11 +1,12 @@
 /* Tokens drawn by guess, test and correction. One box shows a single draw with its test. A table
    shows how often each token came out in thousands of draws, and how often it must come out. */
 import { DrawBar } from "../../shared/web/draw_bar.js";
-import { attr, button, el, headed, text } from "../../shared/web/dom.js";
+import { attr, button, el, text } from "../../shared/web/dom.js";
 import { seeded } from "../../shared/web/random.js";
 import { apart } from "../../shared/web/format.js";
 import { counts, draw, keepChance, sum, worstOff } from "./draws.js";
 import { bound, figure, filled } from "./filled.js";
+import { headed } from "../../shared/web/tooltips.js";
 
 /** The two boxes: a single draw, and the table. */
 export class DrawCard {

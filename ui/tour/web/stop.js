@@ -1,5 +1,6 @@
 /* The base class of the tour's stops. A stop has a title, an introduction, questions that appear
    one after another, a closing sentence, and a note on where its numbers come from. */
+import { NumberControl } from "./controls.js";
 import { filled } from "./filled.js";
 import { LESSON } from "./lesson.js";
 import { isAnswered, isDone, keyOf } from "./tour_state.js";
@@ -57,6 +58,30 @@ export class Stop {
     const ask = this.say(this.words.questions[name].ask);
     const question = new Question(this.asked, this.tour, { stop: this.name, name, ask, ...about });
     this.questions.push(question);
+  }
+
+  /**
+   * Ask for a number from 0 to `most`.
+   * @param {string} name
+   * @param {object} about
+   * @param {number} about.most
+   * @param {string} [about.step] of the field
+   * @param {(said: number) => boolean} about.isRight
+   * @param {(said: number) => string} [about.wrong] returns the words about a wrong answer
+   * @param {(host: HTMLElement) => void} [about.reveal] see About
+   */
+  askNumber(name, { most, step, isRight, wrong, reveal }) {
+    const words = this.words.questions[name];
+    this.ask(name, {
+      control: (at) => new NumberControl(at, { label: this.say(words.label), most, step }),
+      verdict: (said) => {
+        if (said === null) return ["shown", this.say(words.shown)];
+        const number = Number(said);
+        if (isRight(number)) return ["right", this.say(words.right)];
+        return ["off", this.say(wrong?.(number) ?? words.wrong, { said: number })];
+      },
+      reveal,
+    });
   }
 
   paint() {

@@ -1,7 +1,6 @@
 /* The third stop of the tour: how far a chain of guesses gets. */
 import { el, text } from "../../shared/web/dom.js";
 import { keptChances, meanKept, ofHundred, recordedChain } from "./chain_steps.js";
-import { NumberControl } from "./controls.js";
 import { figure } from "./filled.js";
 import { LESSON } from "./lesson.js";
 import { guessingCost } from "./pass_cost.js";
@@ -49,31 +48,25 @@ export class ChainStop extends Stop {
   }
 
   askAll() {
-    const { label, right, first, high, low, shown } = this.words.questions.all;
+    const { first, high, low } = this.words.questions.all;
     const single = Math.round(100 * this.words.acceptance);
     const wrong = (said) => (said > this.all ? high : low);
-    this.ask("all", {
-      control: (at) => new NumberControl(at, { label, most: 100 }),
-      verdict: (said) => {
-        if (said === null) return ["shown", this.say(shown)];
-        if (Math.abs(Number(said) - this.all) <= NEAR) return ["right", this.say(right)];
-        const words = said === single ? first : wrong(said);
-        return ["off", this.say(words, { said: Number(said) })];
-      },
+    this.askNumber("all", {
+      most: 100,
+      isRight: (said) => Math.abs(said - this.all) <= NEAR,
+      wrong: (said) => (said === single ? first : wrong(said)),
       reveal: (at) => this.bars(at),
     });
   }
 
   askMean() {
-    const { label, right, own, wrong, shown } = this.words.questions.mean;
-    this.ask("mean", {
-      control: (at) => new NumberControl(at, { label, most: 10, step: "0.1" }),
-      verdict: (said) => {
-        if (said === null) return ["shown", this.say(shown)];
-        const off = Number(said) - this.mean;
-        if (Math.abs(off - 1) <= CLOSE) return ["right", this.say(right)];
-        return ["off", this.say(Math.abs(off) <= CLOSE ? own : wrong)];
-      },
+    const { own, wrong } = this.words.questions.mean;
+    const isNear = (value, said) => Math.abs(said - value) <= CLOSE;
+    this.askNumber("mean", {
+      most: 10,
+      step: "0.1",
+      isRight: (said) => isNear(this.mean + 1, said),
+      wrong: (said) => (isNear(this.mean, said) ? own : wrong),
       reveal: (at) => this.slider(at),
     });
   }

@@ -1,6 +1,5 @@
 /* The tour's second stop: how guesses (draft tokens) are kept or rejected so that the output has
    the target's distribution. */
-import { NumberControl } from "./controls.js";
 import { DrawCard } from "./draw_card.js";
 import { kept, left, misplaced, sum } from "./draws.js";
 import { figure, filled } from "./filled.js";
@@ -39,15 +38,11 @@ export class DiceStop extends Stop {
   }
 
   askStay() {
-    const { label, right, high, low, shown } = this.words.questions.stay;
-    const wrong = (said) => (said > this.stays ? high : low);
-    this.ask("stay", {
-      control: (at) => new NumberControl(at, { label: this.say(label), most: this.words.q[0] }),
-      verdict: (said) => {
-        if (said === null) return ["shown", this.say(shown)];
-        if (said === this.stays) return ["right", this.say(right)];
-        return ["off", this.say(wrong(said), { said: Number(said) })];
-      },
+    const { high, low } = this.words.questions.stay;
+    this.askNumber("stay", {
+      most: this.words.q[0],
+      isRight: (said) => said === this.stays,
+      wrong: (said) => (said > this.stays ? high : low),
     });
   }
 

@@ -1,7 +1,7 @@
 /* The fourth stop of the tour: one recorded step, in which a second guess is kept where a chain
    would have ended. */
 import { StepStage } from "../../shared/web/step_stage.js";
-import { ChoiceControl, NumberControl } from "./controls.js";
+import { ChoiceControl } from "./controls.js";
 import { Stop } from "./stop.js";
 import { openQuestion } from "./tour_state.js";
 import { keepChance } from "./draws.js";
@@ -124,26 +124,12 @@ export class TreeStop extends Stop {
   }
 
   askTokens() {
-    const { label, right, wrong, shown } = this.words.questions.tokens;
-    this.ask("tokens", {
-      control: (at) => new NumberControl(at, { label, most: 20 }),
-      verdict: (said) => {
-        if (said === null) return ["shown", this.say(shown)];
-        if (said === this.rescue.chainTokens) return ["right", this.say(right)];
-        return ["off", this.say(wrong, { said: Number(said) })];
-      },
-    });
+    const isRight = (said) => said === this.rescue.chainTokens;
+    this.askNumber("tokens", { most: 20, isRight });
   }
 
   askChance() {
-    const { label, right, wrong, shown } = this.words.questions.chance;
-    this.ask("chance", {
-      control: (at) => new NumberControl(at, { label, most: 100 }),
-      verdict: (said) => {
-        if (said === null) return ["shown", this.say(shown)];
-        const isNear = Math.abs(Number(said) - this.facts.keep) <= NEAR;
-        return isNear ? ["right", this.say(right)] : ["off", this.say(wrong)];
-      },
-    });
+    const isRight = (said) => Math.abs(said - this.facts.keep) <= NEAR;
+    this.askNumber("chance", { most: 100, isRight });
   }
 }

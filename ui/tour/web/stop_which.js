@@ -1,7 +1,7 @@
 /* The fifth stop of the tour: where to place guesses, and on which machines a tree is worth its
    longer step. */
 import { el } from "../../shared/web/dom.js";
-import { ChoiceControl, NumberControl } from "./controls.js";
+import { ChoiceControl } from "./controls.js";
 import { figure } from "./filled.js";
 import { LESSON } from "./lesson.js";
 import { PlaceControl, showPlaces } from "./places_picture.js";
@@ -92,15 +92,8 @@ export class WhichStop extends Stop {
   }
 
   askRatio() {
-    const { label, right, wrong, shown } = this.words.questions.ratio;
-    this.ask("ratio", {
-      control: (at) => new NumberControl(at, { label, most: 20, step: "0.01" }),
-      verdict: (said) => {
-        if (said === null) return ["shown", this.say(shown)];
-        const isClose = Math.abs(Number(said) - this.pair.ratio) <= CLOSE;
-        return isClose ? ["right", this.say(right)] : ["off", this.say(wrong)];
-      },
-    });
+    const isRight = (said) => Math.abs(said - this.pair.ratio) <= CLOSE;
+    this.askNumber("ratio", { most: 20, step: "0.01", isRight });
   }
 
   askMachine() {

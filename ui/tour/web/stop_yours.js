@@ -1,6 +1,6 @@
 /* The last stop of the tour. The visitor guesses the speed-up of a run, then makes the run or takes
    a recorded one. */
-import { button, el, headed, show, text } from "../../shared/web/dom.js";
+import { button, el, show, text } from "../../shared/web/dom.js";
 import { finishedRun } from "../../shared/web/between_tabs.js";
 import { showForm } from "../../shared/web/form_side.js";
 import { showDecode } from "../../shared/web/tabs.js";
@@ -9,6 +9,7 @@ import { NumberControl } from "./controls.js";
 import { division, divisionOf, finishedAs, missed, printed } from "./division.js";
 import { figure, filled } from "./filled.js";
 import { Stop } from "./stop.js";
+import { headed } from "../../shared/web/tooltips.js";
 
 /**
  * @import { FinishedRun } from "../../shared/web/between_tabs.js"

@@ -1,13 +1,13 @@
 /* The panel for many runs of the toy (see toy.js). It compares the words that the runs emit with
    the target's distribution p and with the exact output distribution. It also lists exact figures
    of all verifiers. */
-import { button, el, headed, show, text } from "../../shared/web/dom.js";
+import { button, el, show, text } from "../../shared/web/dom.js";
 import { grouped, percent, prob, rate } from "../../shared/web/format.js";
 import { makePanel } from "../../shared/web/panel.js";
 import { prefersStillness } from "../../shared/web/playback.js";
 import { seeded } from "../../shared/web/random.js";
 import { rove } from "../../shared/web/roving_focus.js";
-import { addTerm } from "../../shared/web/tooltips.js";
+import { addTerm, headed } from "../../shared/web/tooltips.js";
 import { exactly, MOST_OUTCOMES } from "./exact.js";
 import { limitsOf, passes } from "./rules/limit.js";
 import { VERIFIERS } from "./rules/verifiers.js";

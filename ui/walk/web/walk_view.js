@@ -1,7 +1,7 @@
 /* The Walk tab. On the left the visitor chooses a toy (a small example, see toy.js) or a step of a
    real run. On the right are panels for the verification of this step, for many runs of the toy,
    and for the attention mask. */
-import { attr, button, el, show, text } from "../../shared/web/dom.js";
+import { attr, button, el, segments, show, text } from "../../shared/web/dom.js";
 import { makePanel } from "../../shared/web/panel.js";
 import { rove } from "../../shared/web/roving_focus.js";
 import { StepStage } from "../../shared/web/step_stage.js";
@@ -68,8 +68,7 @@ export class WalkView {
 
   makeSide(host) {
     const panel = makePanel(host, { part: "source", title: "Example", cls: "wk-source" });
-    const look = { class: "sq-segments", role: "group", "aria-label": "Toy or real step" };
-    const group = el("div", look, panel.tools);
+    const group = segments(panel.tools, "Toy or real step");
     this.toyTab = button(group, { text: "A toy", part: "toy", act: () => this.choose(false) });
     this.realTab = button(group, {
       text: "A real step",

@@ -1,7 +1,7 @@
 /* The panel with the table of the dynamic program (DP): the controls in the panel's head, and the
    legend below the picture of the table. */
 import * as dpShade from "./dp_shade.js";
-import { attr, button, el, show, text } from "../../../shared/web/dom.js";
+import { attr, button, el, segments, show, text } from "../../../shared/web/dom.js";
 import { rove } from "../../../shared/web/roving_focus.js";
 import * as pictures from "../../../shared/web/save_picture.js";
 import { addTerm, markTerm } from "../../../shared/web/tooltips.js";
@@ -21,12 +21,12 @@ export class DpControls {
   constructor(host, dp) {
     this.dp = dp;
     this.makeLevels(host);
-    this.shades = segments(host, "What the colour shows", Object.keys(dpShade.KINDS), (kind) => ({
+    this.shades = choices(host, "What the colour shows", Object.keys(dpShade.KINDS), (kind) => ({
       words: dpShade.KINDS[kind].name,
       act: () => dp.set({ kind }),
     }));
     for (const one of this.shades) markTerm(one, one.dataset.key);
-    this.sizes = segments(host, "Table size in nodes", SIZES, (size) => ({
+    this.sizes = choices(host, "Table size in nodes", SIZES, (size) => ({
       words: (size === SIZES[0] ? "n ≤ " : "") + size.toLocaleString("en-US"),
       hint: `Trees of up to ${size} nodes`,
       act: () => dp.resize(size),
@@ -47,8 +47,7 @@ export class DpControls {
   }
 
   makeZoom(host) {
-    const group = { class: "sq-segments", role: "group", "aria-label": "Zoom" };
-    const zoom = el("span", group, host);
+    const zoom = segments(host, "Zoom");
     for (const [icon, label, hint, factor] of /** @type {[string, string, string, number][]} */ ([
       ["minus", "Show more columns", TOOLTIPS["button more columns"], 0.5],
       ["plus", "Show fewer columns", TOOLTIPS["button fewer columns"], 2],
@@ -57,9 +56,9 @@ export class DpControls {
   }
 
   makeSave(host) {
-    const png = button(host, { text: "PNG", hint: TOOLTIPS["button save the table as png"] });
-    png.dataset.save = "png";
-    png.addEventListener("click", () => this.dp.table && savePicture(this.dp.grid));
+    const look = { text: "PNG", hint: TOOLTIPS["button save the table as png"] };
+    const act = () => this.dp.table && savePicture(this.dp.grid);
+    button(host, { ...look, act }).dataset.save = "png";
   }
 
   /** Show the current state. */
@@ -81,13 +80,12 @@ export class DpControls {
 
 // A group of buttons, one for each of `keys`. One of them is pressed. `about(key)` returns the
 // text, hint and action of the button for `key`.
-function segments(host, label, keys, about) {
-  const group = el("span", { class: "sq-segments", role: "group", "aria-label": label }, host);
+function choices(host, label, keys, about) {
+  const group = segments(host, label);
   return keys.map((key) => {
     const { words, hint, act } = about(key);
-    const one = button(group, { text: words, hint });
+    const one = button(group, { text: words, hint, act });
     one.dataset.key = key;
-    one.addEventListener("click", act);
     return one;
   });
 }

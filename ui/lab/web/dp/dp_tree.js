@@ -107,9 +107,8 @@ export class DpTreePanel {
       cls: "dp-pin",
       act: () => dp.set({ pinned: !dp.pinned }),
     });
-    this.use = button(head, { text: USE, cls: "dp-use" });
-    this.use.dataset.part = "dp-use";
-    this.use.addEventListener("click", () => dp.select());
+    const use = { text: USE, cls: "dp-use", part: "dp-use" };
+    this.use = button(head, { ...use, act: () => dp.select() });
     rove(head);
     this.tree = new DpTree(host);
   }
