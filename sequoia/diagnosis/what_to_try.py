@@ -15,16 +15,14 @@ from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.best_tree import best_tree
 from sequoia.algorithm.expected_tokens import expected_tokens, fitted, scores
 from sequoia.algorithm.step_trace import DecodeStats
-from sequoia.algorithm.tree import MAX_NODES, Tree
+from sequoia.algorithm.tree import Tree
 from sequoia.diagnosis.compare_runs import Speedup
 from sequoia.diagnosis.where_time_went import time_breakdown
-from sequoia.errors import BadTree
 from sequoia.planning.compare_plans import knee
 from sequoia.planning.hardware_profile import HardwareProfile, Point
 from sequoia.planning.plan_for_machine import best_plan, predict
 from sequoia.planning.simulated_step_times import phases
 from sequoia.saved_files.race_results import Change, Diagnosis, Loss, Remedy, TimeBreakdown
-from sequoia.validate_input import number
 
 # a loss is listed if the speed-up without it would be more than 0.5% higher
 _MIN_LOSS_RATIO = 1.005
@@ -71,11 +69,8 @@ def diagnose(
 def typical_tree(nodes: float, levels: float, acceptance: Acceptance) -> Tree:
     """One tree to represent many. nodes, levels: their mean numbers of nodes and levels. The result
     is the best tree of `nodes` nodes and at most `levels` levels, both rounded. It has a single
-    node only if all the trees did. Raises BadTree unless both means are from 1 to MAX_NODES."""
-    size, cap = (
-        max(round(number(value, what, 1, MAX_NODES, BadTree)), 1 + (nodes > 1))
-        for what, value in (("nodes", nodes), ("levels", levels))
-    )
+    node only if all the trees did."""
+    size, cap = (max(round(mean), 1 + (nodes > 1)) for mean in (nodes, levels))
     return best_tree(acceptance.smoothed(), size, cap)
 
 

@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
-import torch
 
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers import verifier_named
-from sequoia.algorithm.verifiers.verifier import Verifier
 from sequoia.errors import BadTree
-from sequoia.exactness.losslessness.enumerator import Enumerator, distribution
+from sequoia.exactness.losslessness.enumerator import distribution
+from sequoia.exactness.losslessness.tested_models import Text, over_torch, step
 
 MAX_NODES = 5
 MAX_VOCAB = 4
@@ -38,27 +37,13 @@ def step_outcomes(p: Rows, q: Rows, tree: Tree, verifier: str) -> dict[tuple[int
     widest = max(map(len, tree.children))
     if widest > vocab:
         raise BadTree(f"a node has {widest} children, more than the {vocab} tokens")
-    found = distribution(partial(_emitted, *rows, tree, rule))
+    models = (partial(_row, one) for one in rows)
+    found = distribution(partial(step, tree, over_torch(rule), *models))
     return {tuple(tokens): float(share) for tokens, share in found.items()}  # type: ignore[arg-type]
 
 
-def _emitted(
-    p: np.ndarray, q: np.ndarray, tree: Tree, rule: Verifier, chance: Enumerator
-) -> tuple[int, ...]:
-    tokens = [0]  # the root's own token does not matter
-    for depth, level in enumerate(tree.inner):
-        counts = [len(tree.children[node]) for node in level]
-        rows = torch.from_numpy(np.stack([q[depth]] * len(level)))
-        drawn = rule.draw(chance, rows, counts)  # type: ignore[arg-type]
-        tokens += [token for row in drawn for token in row]
-    verdict = rule.verify(
-        tree,
-        tokens,
-        lambda node: p[tree.depths[node]].copy(),
-        lambda node: q[tree.depths[node]].copy(),
-        chance,  # type: ignore[arg-type]
-    )
-    return (*(tokens[node] for node in verdict.path[1:]), verdict.bonus)
+def _row(rows: np.ndarray, context: Text) -> np.ndarray:
+    return rows[len(context)]
 
 
 def _checked(rows: Rows, name: str, needed: int) -> np.ndarray:

@@ -157,10 +157,7 @@ def default_plan(
     no more than `bounds` allows for the profile. The tree is planned with a smoothed acceptance
     vector, but the plan contains the vector before smoothing, and its source."""
     profile = profile or machine(pair)
-    return _planned(*acceptance_of(pair, params, verifier, texts), profile, most)
-
-
-def _planned(acceptance: Acceptance, source: str, profile: HardwareProfile, most: int) -> Plan:
+    acceptance, source = acceptance_of(pair, params, verifier, texts)
     plan = best_plan(acceptance, profile, _most_nodes(profile, most), slack=SLACK)
     return replace(plan, acceptance=acceptance, source=source)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -25,25 +27,27 @@ LEAST_Q = 0.1  # children with a smaller q are dropped
 
 def dropping(verifier: Verifier) -> Verifier:
     """`verifier`, given only the children that were kept."""
-    return replace(verifier, verify=_after_dropping(verifier.verify))
+    return replace(verifier, verify=partial(_verify_what_is_kept, verifier.verify))
 
 
-def _after_dropping(verify: Verify) -> Verify:
-    def verify_what_is_kept(
-        tree: Tree, tokens: Sequence[int], p: DistributionOf, q: DistributionOf, chance: Chance
-    ) -> Verdict:
-        kept = _kept(tree, tokens, q)
-        small = Tree(tuple(kept.index(tree.parents[node]) if node else -1 for node in kept))
-        verdict = verify(
-            small,
-            [tokens[node] for node in kept],
-            lambda node: p(kept[node]),
-            lambda node: q(kept[node]),
-            chance,
-        )
-        return replace(verdict, path=tuple(kept[node] for node in verdict.path), trials=())
-
-    return verify_what_is_kept
+def _verify_what_is_kept(
+    verify: Verify,
+    tree: Tree,
+    tokens: Sequence[int],
+    p: DistributionOf,
+    q: DistributionOf,
+    chance: Chance,
+) -> Verdict:
+    kept = _kept(tree, tokens, q)
+    small = Tree(tuple(kept.index(tree.parents[node]) if node else -1 for node in kept))
+    verdict = verify(
+        small,
+        [tokens[node] for node in kept],
+        lambda node: p(kept[node]),
+        lambda node: q(kept[node]),
+        chance,
+    )
+    return replace(verdict, path=tuple(kept[node] for node in verdict.path), trials=())
 
 
 def _kept(tree: Tree, tokens: Sequence[int], q: DistributionOf) -> list[int]:
@@ -76,31 +80,25 @@ DROPPED_CHILDREN = Bug(
 # -- the last token is always drawn from p, also after a rejection ---------------------------------
 
 
-class _NoPick:
-    """A Chance whose `pick` returns a placeholder. `verify_and_pick` draws the last token later."""
-
-    def __init__(self, chance: Chance) -> None:
-        self.accept = chance.accept
-        self.without_replacement = chance.without_replacement
-        self.independent = chance.independent
-
-    def pick(self, weights: Any) -> int:  # noqa: ARG002  the result is replaced
-        return 0
+# picks a placeholder, which `_verify_and_pick` replaces
+_NO_TOKEN: Any = SimpleNamespace(pick=lambda _: 0)
 
 
 def ending_with_p(verifier: Verifier) -> Verifier:
     """`verifier`, with its last token drawn from p instead of the residual."""
-    return replace(verifier, verify=_then_from_p(verifier.verify))
+    return replace(verifier, verify=partial(_verify_and_pick, verifier.verify))
 
 
-def _then_from_p(verify: Verify) -> Verify:
-    def verify_and_pick(
-        tree: Tree, tokens: Sequence[int], p: DistributionOf, q: DistributionOf, chance: Chance
-    ) -> Verdict:
-        verdict = verify(tree, tokens, p, q, _NoPick(chance))
-        return replace(verdict, bonus=chance.pick(p(verdict.path[-1])))
-
-    return verify_and_pick
+def _verify_and_pick(
+    verify: Verify,
+    tree: Tree,
+    tokens: Sequence[int],
+    p: DistributionOf,
+    q: DistributionOf,
+    chance: Chance,
+) -> Verdict:
+    verdict = verify(tree, tokens, p, q, Mixed(chance, chance, _NO_TOKEN))
+    return replace(verdict, bonus=chance.pick(p(verdict.path[-1])))
 
 
 def _output(known: Known) -> np.ndarray:
@@ -122,7 +120,7 @@ class Mixed:
     """A Chance that drafts with one source of randomness, accepts with another, and picks the last
     token of a step with a third."""
 
-    def __init__(self, drafting: Chance, accepting: Chance, picking: Chance) -> None:
+    def __init__(self, drafting: Any, accepting: Any, picking: Any) -> None:
         self.without_replacement = drafting.without_replacement
         self.independent = drafting.independent
         self.accept = accepting.accept
@@ -150,16 +148,14 @@ def _enumerated_u(chance: Enumerator) -> ChanceOfStep:
 
 
 class RepeatedDrafts:
-    """The Chance of one step. It drafts the same tokens as in the first step. This works only for a
-    Toy (tested_models.py): its q does not depend on the text, so reused random numbers draw the
-    same tokens again. remembered: the draws of the first step, shared by all steps of a sample."""
+    """Drafts in one step the same tokens as in the first step. This works only for a Toy
+    (tested_models.py): its q does not depend on the text, so reused random numbers draw the same
+    tokens again. remembered: the draws of the first step, shared by all steps of a sample."""
 
     def __init__(self, chance: Enumerator, remembered: list[Drawn]) -> None:
         self._chance = chance
         self._remembered = remembered
         self._turn = 0
-        self.accept = chance.accept
-        self.pick = chance.pick
 
     def without_replacement(self, q: torch.Tensor, counts: Sequence[int]) -> Drawn:
         return self._repeated(self._chance.without_replacement, q, counts)
@@ -196,16 +192,13 @@ class UnknownU:
 
 
 class RepeatedU:
-    """The Chance of one step. The n-th `accept` of every step uses the same u. remembered: the u
-    used so far, shared by all steps of a sample."""
+    """Accepts in one step. The n-th `accept` of every step uses the same u. remembered: the u used
+    so far, shared by all steps of a sample."""
 
     def __init__(self, chance: Enumerator, remembered: list[UnknownU]) -> None:
         self._chance = chance
         self._remembered = remembered
         self._turn = 0
-        self.without_replacement = chance.without_replacement
-        self.independent = chance.independent
-        self.pick = chance.pick
 
     def accept(self, d: Any, r: Any) -> tuple[bool, None]:
         if self._turn == len(self._remembered):

@@ -125,11 +125,9 @@ class Comparison:
     def ended(self) -> Comparison:
         """The comparison to use once sampling has ended. If sampling ended early, more cells may be
         too rare to be counted alone, so the cells are grouped again."""
-        return self if self.is_complete else replace(self, grouping=self._grouping_so_far)
-
-    @property
-    def _grouping_so_far(self) -> Grouping:
-        return replace(self.grouping, draws=self.draws)
+        if self.is_complete:
+            return self
+        return replace(self, grouping=replace(self.grouping, draws=self.draws))
 
     @property
     def is_complete(self) -> bool:
