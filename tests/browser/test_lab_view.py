@@ -19,7 +19,6 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 from tree_files import (
     from_node_link,
-    from_paths,
     to_csv,
     to_node_link,
     to_paths,
@@ -28,6 +27,7 @@ from view_pages import address, opened, part, settle
 
 from sequoia import Acceptance, HardwareProfile, Tree, best_plan, best_tree
 from sequoia.algorithm.expected_tokens import expected_tokens
+from sequoia.algorithm.tree_formats import from_paths
 from sequoia.assets_folder import BUNDLED_PAIR
 from sequoia.loading.load import recorded_acceptances
 from sequoia.measuring.counted_acceptance import wilson
