@@ -121,11 +121,6 @@ def test_a_stopped_check_is_undecided(looks: int) -> None:
     assert len(seen) == looks + 1
 
 
-def test_a_difference_of_a_dense_target_is_a_bug_without_a_run_in_float32() -> None:
-    found = checked(made("llama"))
-    assert (found.verdict, found.in_float32) == ("bug", None)
-
-
 def test_a_target_that_is_in_float32_already_needs_no_second_run() -> None:
     found = checked(in_float32(routed()))
     assert (found.verdict, found.in_float32) == ("bug", None)

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 import pytest
 from decoded import emitted
+from nightly_cases import nightly
 from toy_pairs import toy_pair
 
 from sequoia.algorithm.sampling_params import SamplingParams
@@ -25,7 +26,6 @@ from sequoia.models.self_test import has_router
 TREE = Tree.from_branching([3, 2, 2, 1])
 PROMPTS = ("def add(a, b):", "Hello, wörld! 你", "x")
 GREEDY = SamplingParams(max_new_tokens=40, ignore_eos=True)
-SEEDS = range(2)
 RUNNING = tuple(one.name for one in known_types().types if one.result in ("runs", "partly"))
 SOME = ("llama", "gemma2", "granitemoe")
 NO_BUG = ("exact", "tie", "undecided")
@@ -51,16 +51,10 @@ def _must_be_right(pair: Pair, match: TextMatch) -> None:
         assert has_router(pair.target), match
 
 
-@pytest.mark.parametrize("kind", SOME)
-def test_right_decoders_of_some_types_are_not_called_a_bug(kind: str) -> None:
-    """The nightly test has all types."""
-    found = verdicts(kind, range(1))
-    assert sum(found[verdict] for verdict in NO_BUG) == len(PROMPTS)
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("kind", RUNNING)
-def test_right_decoders_of_every_type_are_not_called_a_bug(kind: str) -> None:
-    found = verdicts(kind, SEEDS)
+@pytest.mark.parametrize(
+    ("kind", "seeds"), [*((kind, 1) for kind in SOME), *nightly(*((kind, 2) for kind in RUNNING))]
+)
+def test_right_decoders_are_not_called_a_bug(kind: str, seeds: int) -> None:
+    found = verdicts(kind, range(seeds))
     print(f"\n{kind}: {dict(found)}")
-    assert sum(found[verdict] for verdict in NO_BUG) == len(SEEDS) * len(PROMPTS)
+    assert sum(found[verdict] for verdict in NO_BUG) == seeds * len(PROMPTS)

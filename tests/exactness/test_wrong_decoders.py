@@ -7,6 +7,7 @@ import itertools
 
 import pytest
 from decoded import emitted
+from nightly_cases import nightly
 from toy_pairs import toy_pair
 from wrong_decoders import MUTANTS
 
@@ -35,23 +36,15 @@ def caught(mutant: str, kind: str, runs: int, monkeypatch: pytest.MonkeyPatch) -
     return found
 
 
-@pytest.mark.parametrize("kind", [DENSE[0], ROUTED[0]])
-@pytest.mark.parametrize("mutant", MUTANTS)
-def test_a_wrong_decoder_is_called_a_bug(
-    mutant: str, kind: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """For a target with a router, the verdict also needs the check in float32."""
-    (found,) = caught(mutant, kind, 1, monkeypatch)
-    assert found.verdict == "bug"
-    assert bool(found.in_float32) == (kind in ROUTED)
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("kind", [*DENSE, *ROUTED])
+@pytest.mark.parametrize(
+    ("kind", "runs"),
+    [(DENSE[0], 1), (ROUTED[0], 1), *nightly(*((kind, 4) for kind in (*DENSE, *ROUTED)))],
+)
 @pytest.mark.parametrize("mutant", MUTANTS)
 def test_every_run_of_a_wrong_decoder_is_called_a_bug(
-    mutant: str, kind: str, monkeypatch: pytest.MonkeyPatch
+    mutant: str, kind: str, runs: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = [one.verdict for one in caught(mutant, kind, 4, monkeypatch)]
-    print(f"\n{mutant} of {kind}: {found}")
-    assert set(found) == {"bug"}
+    """For a target with a router, the verdict also needs the check in float32."""
+    found = caught(mutant, kind, runs, monkeypatch)
+    assert [one.verdict for one in found] == ["bug"] * runs
+    assert [bool(one.in_float32) for one in found] == [kind in ROUTED] * runs

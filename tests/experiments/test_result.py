@@ -46,10 +46,6 @@ RESULT = ExperimentResult(
 )
 
 
-def test_a_file_gives_the_same_result() -> None:
-    assert ExperimentResult.from_json(RESULT.model_dump_json()) == RESULT
-
-
 @pytest.mark.parametrize(
     ("name", "value"),
     [
