@@ -179,7 +179,7 @@ def test_a_recorded_run_plays_and_a_measured_one_is_followed(
     assert begun == [0, True]
     total = "[...stage.store.steps.keys()].reduce((sum, i) => sum + stage.store.duration(i), 0)"
     assert page.evaluate(total) >= 5, "steps of milliseconds are played too fast to be seen"
-    page.evaluate("stage.setRate('s20')")
+    page.evaluate("stage.store.chooseRate('s20')")
     page.wait_for_function("stage.store.isWhole && !stage.store.playing", timeout=8000)
     assert text(page, "[data-part=badge]") == "recorded"
     give(page, first(canned["128"], 4))
@@ -230,13 +230,13 @@ def test_the_opening_run_rests_on_its_best_step_beside_the_whole_text(
         "tokens": run["steps"][11]["tokens"][:1],
         "verdict": {"path": [0], "bonus": run["steps"][11]["verdict"]["bonus"], "trials": []},
     }
-    page.evaluate("stage.setRate('s20')")
+    page.evaluate("stage.store.chooseRate('s20')")
     cut = {**run, "trees": [*run["trees"], [-1]], "steps": [*run["steps"][:12], last]}
     page.evaluate("text => stage.ingest(JSON.parse(text))", json.dumps(cut))
     page.wait_for_function("!stage.store.playing", timeout=8000)
     assert at(page) == page.evaluate("modules.bestStep(stage.store)") < 12
     assert page.locator(".sq-future").count() == 0
-    page.evaluate("stage.seek(10); stage.play()")
+    page.evaluate("stage.seek(10); stage.store.play()")
     page.wait_for_function("!stage.store.playing", timeout=8000)
     assert at(page) == 12
 
@@ -505,7 +505,7 @@ def test_no_pill_touches_another_at_128_nodes(page: Any, canned: dict[str, Any])
         page.evaluate("i => stage.seek(i)", i)
         settle(page)
         assert collisions(page) == []
-    page.evaluate("stage.setMode('focus')")
+    page.evaluate("stage.store.set({ mode: 'focus' })")
     settle(page)
     assert collisions(page) == []
 
@@ -730,7 +730,7 @@ def test_a_thousand_nodes(page: Any, shape: str, capsys: pytest.CaptureFixture[s
     give(page, made(list(tree.parents), trials=trials))
     drawn = {}
     for mode in ("focus", "all"):
-        page.evaluate("mode => { stage.store.paints.length = 0; stage.setMode(mode); }", mode)
+        page.evaluate("mode => { stage.store.paints.length = 0; stage.store.set({ mode }); }", mode)
         settle(page)
         drawn[mode] = len(page.evaluate(PILLS))
         with capsys.disabled():
@@ -1247,7 +1247,6 @@ def test_an_outline_is_shown_until_the_first_step_is_drawn(
     """The "Press Run" card must not appear in between, nor a step without its tree."""
     found = page.evaluate(
         """async text => {
-      stage.destroy();
       const host = document.getElementById("page-host");
       const outline = '<div class="sq-stage"><div class="sq-skeleton"><i></i></div></div>';
       host.setHTMLUnsafe(outline);
@@ -1255,7 +1254,7 @@ def test_an_outline_is_shown_until_the_first_step_is_drawn(
         const next = () => (n-- ? requestAnimationFrame(next) : done());
         next();
       });
-      const view = modules.mountDecode(host, {});
+      const view = modules.mountDecode(host.querySelector(".sq-stage"), {});
       const look = () => [".sq-skeleton", "[data-part=empty]", ".sq-n"].map(
         (part) => document.querySelector(part)?.checkVisibility({ visibilityProperty: true }));
       await frames(4);

@@ -55,7 +55,7 @@ def tree_of(picture: ElementTree.Element) -> ElementTree.Element:
 
 
 def mode(page: Any, name: str, **more: Any) -> None:
-    page.evaluate("([mode, more]) => { stage.setMode(mode); stage.store.set(more); }", [name, more])
+    page.evaluate("([mode, more]) => stage.store.set({ mode, ...more })", [name, more])
     settle(page)
 
 

@@ -76,7 +76,7 @@ def live_cost(browser: Browser, address: str) -> Figures:
 
 def live_in(browser: Browser, address: str, mode: str) -> float:
     with opened(browser, address) as page:
-        page.evaluate("mode => stage.setMode(mode)", mode)
+        page.evaluate("mode => stage.store.set({ mode })", mode)
         session = main_thread(page)
         before = busy_ms(session)
         page.evaluate(FEED, [canned_run(), MESSAGES, 1000 / PER_SECOND, SETTLE_MS])

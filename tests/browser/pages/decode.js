@@ -31,7 +31,7 @@ const live = document.getElementById("page-live");
 let runs = {};
 let count = 0;
 let timer = 0;
-const stage = mount(document.getElementById("page-host"));
+const stage = mount(document.querySelector(".sq-stage"));
 
 /** A view that also takes the content of a run file, in the form in which the server sends it. */
 function mount(host) {
@@ -86,6 +86,6 @@ if (!query.has("bare")) {
   runs = await (await fetch("../canned.json")).json();
   for (const name of Object.keys(runs)) menu.append(new Option(name, name));
   menu.value = query.get("run") in runs ? query.get("run") : "128";
-  if (query.get("rate")) stage.setRate(query.get("rate"));
+  if (query.get("rate")) stage.store.chooseRate(query.get("rate"));
   if (query.get("run") !== "none") start(runs[menu.value]);
 }

@@ -8,7 +8,7 @@ window.modules = { ...laneTotals, cannedRace, deliver };
 const query = new URLSearchParams(location.search);
 const said = [];
 document.body.classList.toggle("dark", query.has("dark"));
-const stage = mountRace(document.getElementById("page-host"), {
+const stage = mountRace(document.querySelector(".sq-stage"), {
   trigger: (name, data) => said.push([name, data]),
 });
 Object.assign(window, { said, stage });

@@ -35,12 +35,6 @@ import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
  * @typedef {object} Mounted
  * @property {(message: RunMessage | string) => void} ingest
  * @property {(i: number) => void} seek
- * @property {() => void} play
- * @property {() => void} pause
- * @property {() => void} live
- * @property {(rate: string) => void} setRate
- * @property {(mode: RunStore["mode"]) => void} setMode
- * @property {() => void} destroy
  * @property {RunStore} store
  * @property {DecodeView} stage
  */
@@ -61,18 +55,13 @@ const EMPTY = {
   over: ["No steps", "This run ended before its first step."],
 };
 
-const stageIn = (element) =>
-  element.closest(".sq-stage") ||
-  element.querySelector(".sq-stage") ||
-  el("div", { class: "sq-stage" }, element);
-
 class DecodeView {
   /**
-   * @param {HTMLElement} element
+   * @param {HTMLElement} root a `.sq-stage`
    * @param {{page?: Page}} options
    */
-  constructor(element, { page = {} }) {
-    this.root = stageIn(element);
+  constructor(root, { page = {} }) {
+    this.root = root;
     /** @type {HTMLElement | null} shown until the first message */
     this.skeleton = this.root.querySelector(".sq-skeleton");
     this.root.replaceChildren(...(this.skeleton ? [this.skeleton] : []));
@@ -163,32 +152,20 @@ class DecodeView {
     dom.text(this.emptyTitle, title);
     dom.text(this.emptyText, words);
   }
-
-  destroy() {
-    this.keys.off.abort();
-    this.root.replaceChildren();
-  }
 }
 
 /**
- * Build the view inside `element`.
- * @param {HTMLElement} element the `.sq-stage`, or an element inside or around one. If there is no
- *   `.sq-stage`, one is made inside `element`
+ * Build the view inside `root`.
+ * @param {HTMLElement} root a `.sq-stage`
  * @param {{page?: Page}} [options]
  * @returns {Mounted}
  */
-export function mountDecode(element, options = {}) {
-  const stage = new DecodeView(element, options);
+export function mountDecode(root, options = {}) {
+  const stage = new DecodeView(root, options);
   const { store } = stage;
   return {
     ingest: (message) => store.ingest(message),
     seek: (i) => store.seek(i),
-    play: () => store.play(),
-    pause: () => store.pause(),
-    live: () => store.goLive(),
-    setRate: (rate) => store.chooseRate(rate),
-    setMode: (mode) => store.set({ mode }),
-    destroy: () => stage.destroy(),
     store,
     stage,
   };

@@ -55,11 +55,10 @@ export class LeadTree {
     this.choice = el("div", { ...look, "data-part": "tree-lane" }, this.panel.tools);
     this.stage = new StepStage(this.panel.body);
     for (const group of [this.choice, this.stage.buttons.root, this.stage.card.root]) rove(group);
-    this.visible = new IntersectionObserver((entries) => {
+    new IntersectionObserver((entries) => {
       this.#isVisible = entries.at(-1).isIntersecting;
       if (this.#isVisible) this.repaint();
-    });
-    this.visible.observe(this.root);
+    }).observe(this.root);
     window.addEventListener("beforeprint", () => this.store.lanes.length && this.draw());
   }
 
@@ -205,13 +204,6 @@ export class LeadTree {
     const title = this.chosen === null ? "Token tree of the lane in front" : "Token tree";
     text(this.title, [title, name].filter(Boolean).join(": "));
     text(this.where, moment ? stepInWords(totals[moment.lane], moment) : "");
-  }
-
-  destroy() {
-    clearTimeout(this.#timer);
-    clearTimeout(this.#playing);
-    this.visible.disconnect();
-    this.stage.destroy();
   }
 }
 

@@ -65,7 +65,7 @@ export class RaceCharts {
     const hint = TOOLTIPS["button save a race as csv"];
     button(this.tokens.panel.tools, { text: "CSV", hint, act: () => this.saveCsv() });
     for (const { panel } of [this.tokens, this.speedup]) rove(panel.root);
-    this.theme = followTheme([{ draw: () => this.drawAgain() }]);
+    followTheme([{ draw: () => this.drawAgain() }]);
   }
 
   /**
@@ -229,11 +229,6 @@ export class RaceCharts {
     const rows = raceRows(this.store);
     const table = [Object.keys(rows[0] || {}), ...rows.map(Object.values)];
     saveText("sequoia-race.csv", csv(table), "text/csv");
-  }
-
-  destroy() {
-    clearTimeout(this.waiting);
-    this.theme.disconnect();
   }
 }
 

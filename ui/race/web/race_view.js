@@ -31,14 +31,11 @@ const ABOUT =
 /** The elements of the Race view. */
 class RaceView {
   /**
-   * @param {HTMLElement} element a `.sq-stage`, or an element that contains one or gets one
+   * @param {HTMLElement} root a `.sq-stage`
    * @param {Options} [options]
    */
-  constructor(element, { trigger, page = {} } = {}) {
-    /** @type {HTMLElement | null} */
-    const inside = element.querySelector(".sq-stage");
-    const found = element.matches?.(".sq-stage") ? element : inside;
-    this.root = found || el("div", { class: "sq-stage" }, element);
+  constructor(root, { trigger, page = {} } = {}) {
+    this.root = root;
     this.root.replaceChildren();
     this.root.classList.add("race-stage");
     this.trigger = trigger ?? null;
@@ -111,29 +108,21 @@ class RaceView {
   paintLanes() {
     for (const lane of this.lanes) lane.paint(this.store.base(lane.index));
   }
-
-  destroy() {
-    this.keys.off.abort();
-    this.charts.destroy();
-    this.tree.destroy();
-    this.root.replaceChildren();
-  }
 }
 
 /**
- * Build the Race view inside `element`.
- * @param {HTMLElement} element
+ * Build the Race view inside `root`.
+ * @param {HTMLElement} root a `.sq-stage`
  * @param {Options} [options]
  * @returns {any} the interface for the view's component and for tests; `seek` takes a race time
  *   in seconds
  */
-export function mountRace(element, options) {
-  const view = new RaceView(element, options);
+export function mountRace(root, options) {
+  const view = new RaceView(root, options);
   const { store } = view;
   return {
     ingest: (message) => store.ingest(message),
     seek: (t) => store.seek(t),
-    destroy: () => view.destroy(),
     store,
     stage: view,
   };

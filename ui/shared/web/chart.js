@@ -160,12 +160,9 @@ export class Chart {
 /**
  * Draw charts again whenever the page's theme changes.
  * @param {{draw: () => unknown}[]} charts
- * @returns {MutationObserver}
  */
 export function followTheme(charts) {
   const draw = () => charts.forEach((chart) => chart.draw());
   const attributes = { attributes: true, attributeFilter: ["class"] };
-  const observer = new MutationObserver(draw);
-  observer.observe(document.body, attributes);
-  return observer;
+  new MutationObserver(draw).observe(document.body, attributes);
 }
