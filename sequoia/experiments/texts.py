@@ -15,7 +15,6 @@ from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.sampling import chance_for
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.step_trace import emitted_tokens
-from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER, RULES
 from sequoia.assets_folder import ASSETS
 from sequoia.bench.command import text_list
@@ -80,12 +79,11 @@ def planning_texts(pair: Pair, kind: str, params: SamplingParams, count: int) ->
 
 
 def step_starts(
-    pair: Pair, text: Text, lanes: Mapping[str, tuple[Tree, str]]
+    pair: Pair, text: Text, lanes: Mapping[str, FixedLane]
 ) -> dict[str, Sequence[float]]:
     """For each lane (a tree and a verifier), the probability that a step starts at each token of
     `text.tokens`."""
-    fixed = [FixedLane(tree, verifier) for tree, verifier in lanes.values()]
-    found = expected_step_starts(pair, text.prompt, text.tokens, text.params, fixed)
+    found = expected_step_starts(pair, text.prompt, text.tokens, text.params, [*lanes.values()])
     return {name: starts.tolist() for name, starts in zip(lanes, found, strict=True)}
 
 
@@ -96,9 +94,7 @@ def tokens_per_step(starts: Sequence[float], text: Text) -> float:
     return round((len(starts) - first) / sum(starts[first:]), 5)
 
 
-def tokens_of_lanes(
-    pair: Pair, text: Text, lanes: Mapping[str, tuple[Tree, str]]
-) -> dict[str, float]:
+def tokens_of_lanes(pair: Pair, text: Text, lanes: Mapping[str, FixedLane]) -> dict[str, float]:
     """The expected tokens per step of each lane (a tree and a verifier) along `text`."""
     starts = step_starts(pair, text, lanes)
     return {name: tokens_per_step(one, text) for name, one in starts.items()}

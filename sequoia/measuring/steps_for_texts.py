@@ -6,7 +6,6 @@ Each model reads a text once, for any number of lanes."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,14 +28,9 @@ from sequoia.models.pair import Pair
 LEAST_TOKENS = 3 * SEGMENTS  # shorter texts are left out
 DRAWS = 4  # draws of the rejected siblings at each position
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class FixedLane:
-    """A lane in which every step has the same tree, and whose expected steps can be computed."""
-
-    tree: Tree
-    verifier: str
+# (tree, verifier): a lane in which every step has the same tree, and whose expected steps can be
+# computed
+FixedLane = tuple[Tree, str]
 
 
 def fixed_lane(tree: Tree | object, verifier: str) -> FixedLane | None:
@@ -44,7 +38,7 @@ def fixed_lane(tree: Tree | object, verifier: str) -> FixedLane | None:
     same tree and the verifier walks down from the root, child by child."""
     if not isinstance(tree, Tree) or verifier_named(verifier).chances is None:
         return None
-    return FixedLane(tree, verifier)
+    return tree, verifier
 
 
 def expected_steps(
@@ -87,9 +81,9 @@ def expected_step_starts(
     `text`, which follows `prompt`. At temperature 0 nothing is random, so every probability is 0 or
     1. Raises BadModel if a model's logits overflow."""
     most_children: dict[str, int] = {}  # by verifier, at least 1
-    for lane in lanes:
-        children = max(map(len, lane.tree.children))
-        most_children[lane.verifier] = max(most_children.get(lane.verifier, 1), children)
+    for tree, verifier in lanes:
+        children = max(map(len, tree.children))
+        most_children[verifier] = max(most_children.get(verifier, 1), children)
     chance = chance_for(params.temperature, params.seed, pair.draft.device)
     chances: dict[str, list[list[float]]] = {name: [] for name in most_children}
     for place in text_places(pair, prompt, text, params):
@@ -101,7 +95,7 @@ def expected_step_starts(
             else:
                 found = _mean_chances(place, children, rule, chance)
                 chances[name].append(found.tolist())
-    return [np.array(step_starts(lane.tree, chances[lane.verifier])) for lane in lanes]
+    return [np.array(step_starts(tree, chances[verifier])) for tree, verifier in lanes]
 
 
 def _mean_chances(place: TextPlace, children: int, rule: Verifier, chance: Chance) -> Floats:

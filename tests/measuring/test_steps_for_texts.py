@@ -14,7 +14,6 @@ from sequoia import Pair, SamplingParams, Tree, speculate
 from sequoia.algorithm.step_trace import emitted_tokens
 from sequoia.measuring.steps_for_texts import (
     LEAST_TOKENS,
-    FixedLane,
     expected_step_starts,
     expected_steps,
     fixed_lane,
@@ -38,7 +37,7 @@ def test_expected_steps_are_the_mean_of_the_real_steps(pair: Pair, verifier: str
         params = replace(base, seed=seed)
         steps = [*speculate(pair, PROMPT, params, tree=TREE, verifier=verifier)]
         (starts,) = expected_step_starts(
-            pair, pair.encode(PROMPT), emitted_tokens(steps), params, [FixedLane(TREE, verifier)]
+            pair, pair.encode(PROMPT), emitted_tokens(steps), params, [(TREE, verifier)]
         )
         beyond.append(len(steps) - starts.sum())
     if verifier == "topk":  # the text decides which children are accepted
