@@ -275,6 +275,11 @@ def compare_pair(one: LaneRuns, other: LaneRuns) -> Comparison | None:
     return pool([found for pair in both if (found := compare_race(*pair, drafted))])
 
 
+# Other programs can slow a whole race down. If the variance of the races' ratios is this many times
+# what the variance within them explains, that has happened. By chance alone it is rare.
+_UNLIKE = 3.0
+
+
 def pool(races: Sequence[Comparison]) -> Comparison | None:
     """The comparison over all `races`, each a comparison of one race; None if there are none."""
     if len(races) < 2:
@@ -286,6 +291,8 @@ def pool(races: Sequence[Comparison]) -> Comparison | None:
     within = weights @ np.array([race.variances for race in races]) / len(races)
     freedom = round(float(np.mean([race.freedom for race in races])))
     more = len(races) - 1
+    if scatter[0] > _UNLIKE * more * within[0]:
+        freedom = 0  # the races differ by more than steps do, so only the scatter tells how sure
     return Comparison(
         _triple(means),
         _triple((freedom * within + scatter) / (freedom + more) / weights.sum()),

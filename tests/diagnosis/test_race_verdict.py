@@ -82,6 +82,17 @@ def test_pace_is_tokens_per_step_over_step_time() -> None:
     assert math.exp(found.pace) == pytest.approx(pace)
 
 
+def test_one_of_five_runs_that_was_slowed_down_as_a_whole_leaves_no_win() -> None:
+    tree = lane_of("Tree", "tree", drafted(0.012), 2, races=5)
+    plain = lane_of("Plain", "plain", plain_step, 1, races=5)
+    assert speedup(tree, plain).code == "win"
+    first, *others = tree.runs
+    slow = replace(first, steps=tuple((tokens, 5 * seconds) for tokens, seconds in first.steps))
+    disturbed = speedup(replace(tree, runs=(slow, *others)), plain)
+    assert disturbed.code == "no_clear_difference"
+    assert disturbed.ratio > 1.5
+
+
 def test_tokens_per_step_and_step_time_have_intervals_of_their_own() -> None:
     """Each interval contains its ratio. If the texts differ, the two variances add up to that of
     the pace."""

@@ -97,6 +97,8 @@ test("the lane with the most tokens leads; among equals, the lane that had them 
   const at = (t) => leadingLane(lanes, t);
   assert.equal(leadingLane([], 1), -1);
   assert.deepEqual([0, 0.95, 1.5, 2.05, 2.5, 3, 9].map(at), [-1, 1, 1, 0, 2, 2, 2]);
+  // the last one's text is short, but it took the least time for each token
+  assert.equal(leadingLane([...lanes, lane([0.5])], 9, true), 3);
 });
 
 test("in a race of two prompts, each has its own reference", () => {

@@ -99,7 +99,7 @@ test("the caption says where a chain would have ended, and what the tree gained"
   assert.equal(
     result(step),
     "3 tokens from one step. 2 guesses were accepted; the large model added a token of its own. " +
-      "A chain would have ended at the rejected “b”. The tree had a second guess there, “c”: 1 token more.",
+      "A chain would have ended at “b”, which was rejected. The tree had a second guess there, “c”: 1 token more.",
   );
 });
 
@@ -152,7 +152,7 @@ test("the caption names a guess after the seventh by its number: “guess number
   const wide = viewStep(/** @type {any} */ (step), topo, PIECES, { params: { temperature: 0 } });
   assert.match(
     result(wide),
-    /at the rejected “a”\. The tree had guess number 9 there, “c”: 1 token more\.$/,
+    /at “a”, which was rejected\. The tree had guess number 9 there, “c”: 1 token more\.$/,
   );
 });
 

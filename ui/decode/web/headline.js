@@ -90,8 +90,8 @@ export class Headline {
   paintButtons(isOpening) {
     const { store } = this;
     const { again, speedup } = store.meta;
-    const isUnclear = speedup?.code === "no_clear_difference";
-    const canRunAgain = this.canRun && Boolean(again) && isUnclear && !store.isRunAgain;
+    // also after a clear verdict, which may be luck
+    const canRunAgain = this.canRun && Boolean(again && speedup) && !store.isRunAgain;
     show(this.more, canRunAgain);
     if (canRunAgain)
       text(
@@ -149,7 +149,8 @@ function price(store) {
   const { tokensPerStep, seconds, steps, tokens: made } = store.totals(store.last);
   const [own, plain] = store.meta.speedup.seconds;
   const each = seconds / made;
-  const mean = `A step averages ${tokensPerStep.toFixed(1)} tokens in ${ms(seconds / steps)}`;
+  const step = store.meta.speedup.runs > 1 ? "In the first run, a step" : "A step";
+  const mean = `${step} averages ${tokensPerStep.toFixed(1)} tokens in ${ms(seconds / steps)}`;
   const isWhole = Math.abs(own - each) < 0.005 * each;
   const words = isWhole
     ? `${mean}: ${ms(own)} per token. The large model alone: ${ms(plain)} per token` +

@@ -68,7 +68,7 @@ class LosslessView {
     this.opening = [intro];
     makeActs(frame, fill);
     this.bug = new BugPanel(frame);
-    this.opening.push(recordedTests(frame));
+    this.opening.push((this.recorded = recordedTests(frame)));
     this.verdict = new VerdictPanel(frame);
     const columns = el("div", { class: "ls-columns" }, frame);
     this.cells = new CellTable(columns);
@@ -84,6 +84,7 @@ class LosslessView {
     if (bug !== undefined) {
       this.bug.show(bug);
       show(this.verdict.earlier, !test);
+      show(this.recorded, !bug && !this.hasTest); // they may be of another bug
     }
     if (test) this.showTest(test);
     this.root.dataset.going = String(typeof share === "number");
@@ -96,6 +97,7 @@ class LosslessView {
 
   /** @param {Test} test */
   showTest(test) {
+    this.hasTest = true;
     for (const part of this.opening) show(part, false);
     show(this.scope, true);
     this.verdict.show(test);

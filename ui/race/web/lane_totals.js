@@ -168,12 +168,16 @@ export function lanesByPrompt(lanes) {
  * this number first. -1 while no lane has made a step.
  * @param {LaneTotals[]} totals
  * @param {number} t
+ * @param {boolean} [isOver] whether all lanes have ended; the fastest leads then, as a text may be
+ *   shorter than the others
  * @returns {number}
  */
-export function leadingLane(totals, t) {
+export function leadingLane(totals, t, isOver = false) {
   const sums = totals.map((total) => total.at(t));
   const isAhead = (one, other) =>
-    one.tokens > other.tokens || (one.tokens === other.tokens && one.seconds < other.seconds);
+    isOver
+      ? one.tokens / one.seconds > other.tokens / other.seconds
+      : one.tokens > other.tokens || (one.tokens === other.tokens && one.seconds < other.seconds);
   let leader = -1;
   sums.forEach((sum, i) => {
     if (sum.tokens && (leader < 0 || isAhead(sum, sums[leader]))) leader = i;

@@ -82,9 +82,9 @@ export class LeadTree {
 
   /** The leading lane. While the race time moves, each leader stays for at least LEAD_KEPT. */
   get leader() {
-    const { totals, t } = this.store;
+    const { totals, t, isOver } = this.store;
     const now = performance.now();
-    const lane = leadingLane(totals, t);
+    const lane = leadingLane(totals, t, isOver);
     if (lane === this.#lead.lane) return lane;
     if (this.moves && this.#lead.lane >= 0 && now - this.#lead.since < LEAD_KEPT)
       return this.#lead.lane;
@@ -195,13 +195,13 @@ export class LeadTree {
 
   /** @param {Moment | null} moment */
   paintHead(moment) {
-    const { lanes, totals } = this.store;
+    const { lanes, totals, isOver } = this.store;
     for (const one of this.choice.children) {
       const isChosen = one.getAttribute("data-lane") === String(this.chosen ?? "leader");
       attr(one, "aria-pressed", String(isChosen));
     }
     const name = moment ? laneName(lanes[moment.lane], moment.lane) : "";
-    const title = this.chosen === null ? "Token tree of the lane in front" : "Token tree";
+    const title = this.chosen === null && !isOver ? "Token tree of the lane in front" : "Token tree";
     text(this.title, [title, name].filter(Boolean).join(": "));
     text(this.where, moment ? stepInWords(totals[moment.lane], moment) : "");
   }

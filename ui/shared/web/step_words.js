@@ -334,7 +334,7 @@ function side(step) {
   const rejected = quoted(step, step.trials[at].node);
   const saved = `The tree had ${name} there, ${quoted(step, child.node)}`;
   const gain = `${count(gained, "token")} more`;
-  return `A chain would have ended at the rejected ${rejected}. ${saved}: ${gain}.`;
+  return `A chain would have ended at ${rejected}, which was rejected. ${saved}: ${gain}.`;
 }
 
 function ending({ step }) {
