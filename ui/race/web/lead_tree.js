@@ -201,7 +201,8 @@ export class LeadTree {
       attr(one, "aria-pressed", String(isChosen));
     }
     const name = moment ? laneName(lanes[moment.lane], moment.lane) : "";
-    const title = this.chosen === null && !isOver ? "Token tree of the lane in front" : "Token tree";
+    const title =
+      this.chosen === null && !isOver ? "Token tree of the lane in front" : "Token tree";
     text(this.title, [title, name].filter(Boolean).join(": "));
     text(this.where, moment ? stepInWords(totals[moment.lane], moment) : "");
   }
