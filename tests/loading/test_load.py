@@ -83,7 +83,6 @@ DTYPE = "dtype .* is not one of auto, float32, bfloat16, float16"
         ({"name": "nope", "target": "a", "draft": "b"}, BadPair, "got the name 'nope' and target"),
         ({"should_stop": lambda: True}, Stopped, "stopped before the weights"),
     ],
-    ids=str,
 )
 def test_what_cannot_be_loaded_is_refused_with_the_value(
     request_: dict[str, Any], error: type[Exception], words: str
