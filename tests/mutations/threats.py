@@ -32,14 +32,14 @@ REQUESTS = (
         _PAGE,
         "api_open=False",
         "api_open=True",
-        _SERVED + "test_no_endpoint_is_offered_to_programs",
+        _SERVED + "test_programs_are_offered_these_functions_alone",
     ),
     Mutation(
         "Gradio offers the handlers to programs as an API",
         "ui/shared/events.py",
         '"api_visibility": "private"}',
         '"api_visibility": "public"}',
-        _SERVED + "test_no_endpoint_is_offered_to_programs",
+        _SERVED + "test_programs_are_offered_these_functions_alone",
     ),
     Mutation(
         "Gradio's queue grows without end",
