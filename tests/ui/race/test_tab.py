@@ -230,7 +230,7 @@ def test_run_can_be_pressed_while_the_output_is_checked(tab: RaceTab, endless: N
     assert raced(second) != name
     kept = tab.stored.newest.get(name)
     assert kept is not None
-    assert kept.results[1].lossless.why == "stopped"
+    assert kept.results[1].lossless.why in ("stopped", "other_run")  # whichever comes first
 
 
 def test_a_refused_race_does_not_end_the_check_of_the_last_one(tab: RaceTab, endless: None) -> None:
