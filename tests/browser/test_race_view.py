@@ -691,7 +691,7 @@ def test_a_race_says_if_no_number_of_runs_that_it_may_have_would_be_enough(
     verdict = {**VERDICT, "more_races": needed}
     still(page, {**race(lanes=3), "verdict": verdict, "pool": {**POOL, "more": 5}})
     words = text(page, "[data-part=race-on-words]")
-    assert "a race has at most 40" in words
+    assert "above the limit of 40" in words
     assert ("would take about 560 more runs (predicted)" in words) == bool(needed)
 
 

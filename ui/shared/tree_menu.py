@@ -75,8 +75,7 @@ SHAPES = {
         "planned for this machine",
         about=(
             "Planned for speed: among the trees predicted to be at most 1% slower than the "
-            "fastest, the one expected to give the most tokens per step. On small machines this is "
-            "often just a chain."
+            "fastest, the one expected to give the most tokens per step."
         ),
     ),
     "wide": Shape(

@@ -67,7 +67,7 @@ export class Headline {
     const { store } = this;
     const { speedup } = store.meta;
     text(this.number, headlineNumber(store));
-    attr(this.root, "data-verdict", speedup?.code ?? null);
+    attr(this.root, "data-verdict", runWords.verdictColour(store.meta, speedup?.code));
     show(this.flag, runWords.isHypothetical(store.meta));
     this.paintInterval(speedup);
     text(this.claim, speedup ? claim(store) : waiting(store, this.canRun));
@@ -166,7 +166,8 @@ function price(store) {
 // weights that stay in the processor's cache.
 /** @type {(meta: Meta, plain: number) => string} */
 function ofTheMemory({ floor_seconds: floor }, plain) {
-  return floor && floor < plain ? `, at ${percent(floor / plain)} of its memory’s speed` : "";
+  if (!floor || floor >= plain) return "";
+  return `, of which reading all its weights takes ${ms(floor)} (${percent(floor / plain)})`;
 }
 
 // Why the ratio of the two times is not the speed-up, if it is not: the speed-up is of several

@@ -8,7 +8,12 @@ import { rowName } from "./scrubber.js";
 import { writeToken } from "./text_view.js";
 import { attr, button, el, setIcon, show, sized, text } from "../../shared/web/dom.js";
 import { count, readable } from "../../shared/web/format.js";
-import { isHypothetical, isSimulated, paintSimulated } from "../../shared/web/run_words.js";
+import {
+  isHypothetical,
+  isSimulated,
+  paintSimulated,
+  verdictColour,
+} from "../../shared/web/run_words.js";
 import { result } from "../../shared/web/step_words.js";
 import { speedupInWords, speedupWords } from "../../shared/web/verdict_words.js";
 
@@ -148,7 +153,7 @@ export class Presenter {
     const { store } = this;
     const { speedup } = store.meta;
     text(this.number, speedup ? speedupInWords(speedup) : headlineNumber(store));
-    attr(this.number, "data-verdict", speedup?.code ?? null);
+    attr(this.number, "data-verdict", verdictColour(store.meta, speedup?.code));
     text(this.basis, speedup ? basisOf(speedup) : "");
     show(this.flag, isHypothetical(store.meta));
     this.paintBadge();

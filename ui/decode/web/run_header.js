@@ -130,7 +130,7 @@ export class RunHeader {
     const runs = speedup.runs > 1 ? `${count(speedup.runs, "run")}, ` : "";
     this.put("speedup", times.slice(0, -1), unit, runs + interval);
     attr(tile, "title", comparedWith(meta));
-    attr(tile, "data-verdict", speedup.code);
+    attr(tile, "data-verdict", runWords.verdictColour(meta, speedup.code));
     const which = speedup.runs > 1 ? ", whole runs" : ", whole run";
     text(name, SPEED[speedup.code] + (isWhole ? "" : which));
   }

@@ -309,7 +309,7 @@ export class LaneView {
 
   /** @param {Verdict} verdict of the race, which is over */
   paintVerdict(verdict) {
-    const { lanes, word } = this.store;
+    const { lanes, meta, word } = this.store;
     const speedup = verdict.speedups[this.index];
     const { word: how, times, range } = speedupWords(speedup);
     const isUnclear = speedup.code === "no_clear_difference";
@@ -318,7 +318,7 @@ export class LaneView {
     text(this.unit, isUnclear ? `× ${name}: ${how}` : `× ${how} than ${name}`);
     text(this.range, `${range}; ${basisOf(verdict, this.index, word)}`);
     show(this.rangeTerm, known(speedup.low));
-    attr(this.root, "data-verdict", speedup.code);
+    attr(this.root, "data-verdict", runWords.verdictColour(meta, speedup.code));
   }
 
   /** @param {Result | null} result */

@@ -110,6 +110,9 @@ function helpOf(more, made, most) {
   if (more === 0) return "They show whether the result holds, and narrow the interval.";
   const runs = more && `about ${count(Number(more.toPrecision(2)), "more run")} (predicted)`;
   if (!more || made + more > most)
-    return `To separate the two fastest lanes would take ${runs ?? "too many runs"}; a race has at most ${most}.`;
+    return (
+      "They narrow the interval, but separating the two fastest lanes would take " +
+      `${runs ?? "too many runs"}, above the limit of ${most}.`
+    );
   return `If the two fastest lanes really differ as much as so far, ${runs} should separate them.`;
 }

@@ -105,9 +105,9 @@ function makeHeadline(host) {
 
 // The colour of a headline: that of a success only if a draft wins.
 /** @type {(headline: Headline, store: RaceStore) => string} */
-function codeOf({ code, winner }, { lanes }) {
+function codeOf({ code, winner }, { lanes, meta }) {
   if (code !== "wins") return "no_clear_difference";
-  return lanes[winner].plain ? "slower" : "win";
+  return runWords.verdictColour(meta, lanes[winner].plain ? "slower" : "win");
 }
 
 /**

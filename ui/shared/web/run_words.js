@@ -71,6 +71,15 @@ export const simulatedWords = ({ clock }) =>
 export const isHypothetical = (meta) => isSimulated(meta) && Boolean(meta.hypothetical);
 
 /**
+ * The code that colours a verdict: a hypothetical success has not the colour of a real one.
+ * @param {Meta} meta
+ * @param {string | undefined} code of the verdict
+ * @returns {string | null} null without a verdict
+ */
+export const verdictColour = (meta, code) =>
+  code === "win" && isHypothetical(meta) ? "hypothetical" : (code ?? null);
+
+/**
  * What is mixed in a hypothetical run or race, and what the paper measured with the models and the
  * card of its clock, if it did.
  * @param {Meta} meta
