@@ -236,6 +236,32 @@ def test_save_open_and_a_spoiled_file(visit: Visit, tmp_path: Path) -> None:
     assert store(page, "steps.map(x => x.emitted).flat()") == tokens
 
 
+CUT = """[...document.querySelectorAll(".sq-text-box")].flatMap(box => {
+    const { top, bottom } = box.getBoundingClientRect();
+    const notes = [...box.querySelectorAll(".sq-end, .sq-loops")].filter(one => one.textContent);
+    return notes.filter(one => one.offsetParent && [...one.getClientRects()]
+        .some(line => line.top < top || line.bottom > bottom)).map(one => one.textContent);
+})"""
+
+
+@pytest.mark.parametrize("example", ["A tree that is too large", "A wide tree of 64 nodes"])
+def test_an_example_is_shown_from_its_top_and_the_notes_at_its_end_are_whole(
+    visit: Visit, example: str
+) -> None:
+    page = visit()
+    ready(page)
+    page.click("[data-part=own]")
+    page.locator("#pg-example").scroll_into_view_if_needed()
+    assert page.evaluate("scrollY") > 0
+    choose(page, "example", example)
+    until(page, "s.meta.label === 'recorded' && s.meta.title && s.done")
+    page.wait_for_function("scrollY === 0")
+    page.evaluate(f"{STORE}.seek({STORE}.last)")
+    settle(page)
+    assert page.locator(".sq-loops").is_visible()
+    assert page.evaluate(CUT) == []
+
+
 def test_a_reload_shows_the_run_again(visit: Visit) -> None:
     page = visit()
     ready(page)

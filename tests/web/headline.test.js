@@ -84,15 +84,9 @@ test("at temperature 0, 'the same text' is claimed as far as the texts were comp
   const run = ["a", "b", "c"];
   assert.equal(claimed(run, {}), ALONE);
   assert.equal(claimed(run, plain(run)), SAME);
-  assert.equal(
-    claimed(run, plain(["a", "b"], 2, "time")),
-    ALONE + ", and the same text so far",
-  );
+  assert.equal(claimed(run, plain(["a", "b"], 2, "time")), ALONE + ", and the same text so far");
   for (const text of [run, ["a", "x"]])
-    assert.equal(
-      claimed(run, plain(text, 1)),
-      ALONE + "; the texts differ from token 2 on",
-    );
+    assert.equal(claimed(run, plain(text, 1)), ALONE + "; the texts differ from token 2 on");
 });
 
 test("the time per token is that of the steps; the verdict's stands beside it where it differs", () => {
@@ -101,12 +95,8 @@ test("the time per token is that of the steps; the verdict's stands beside it wh
       speedup: { ...VERDICT, seconds, ratio: seconds[1] / seconds[0] },
     }).price.textContent;
   const mean = "A step averages 1.0 tokens in 10.0 ms: 10.0 ms per token.";
-  assert.equal(
-    price([0.01, 0.02]),
-    `${mean} The large model alone: 20.0 ms per token.`,
-  );
-  const both =
-    "Over the text that both decoded: 7.00 ms per token, the large model alone 20.0 ms.";
+  assert.equal(price([0.01, 0.02]), `${mean} The large model alone: 20.0 ms per token.`);
+  const both = "Over the text that both decoded: 7.00 ms per token, the large model alone 20.0 ms.";
   assert.equal(price([0.007, 0.02]), `${mean} ${both}`);
 });
 
@@ -119,8 +109,7 @@ test("a token of plain decoding is compared with reading the weights once", () =
     price(0.012),
     /20\.0 ms per token, of which reading all its weights takes 12\.0 ms \(60%\)\.$/,
   );
-  for (const unknown of [undefined, 0, 0.03])
-    assert.match(price(unknown), /20\.0 ms per token\.$/);
+  for (const unknown of [undefined, 0, 0.03]) assert.match(price(unknown), /20\.0 ms per token\.$/);
 });
 
 test("it says why the ratio of the times shown is not the speed-up", () => {
@@ -145,10 +134,7 @@ test("where and why plain decoding was stopped early is said", () => {
 
 test("above temperature 0 the same output distribution is claimed, whatever the texts", () => {
   const drawn = { params: { temperature: 0.6 }, ...plain(["x"]) };
-  assert.equal(
-    claimed(["a"], drawn),
-    ALONE + ", and the same output distribution",
-  );
+  assert.equal(claimed(["a"], drawn), ALONE + ", and the same output distribution");
 });
 
 test("without a verdict, the headline says why there is none", () => {

@@ -9,6 +9,7 @@ import { openWithForm, showForm } from "../../shared/web/form_side.js";
 import { formValues, withFormValues } from "../../shared/web/form_values.js";
 import { sayInterrupted } from "../../shared/web/interrupted.js";
 import { watchJob } from "../../shared/web/job_watch.js";
+import { isOpened, showTop } from "../../shared/web/opened_file.js";
 import { linkChanged, linkView, rememberInAddress } from "../../shared/web/page_link.js";
 
 /**
@@ -52,6 +53,7 @@ export function connect(element, props, watch, trigger) {
   const receive = (received) => {
     const message = view.store.following.note(received, view.store.notice);
     if (!message) return;
+    if (isOpened(message, "run", view.store)) showTop(root);
     view.store.ingest(message);
     if (!hasOpened && !message.meta?.opening) openWithForm(root, true);
     hasOpened = true;

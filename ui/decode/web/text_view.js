@@ -104,7 +104,7 @@ export class TextView {
     if (!prompt) return;
     const { chat, label, title } = this.meta;
     const isOther = Boolean(this.formPrompt) && this.formPrompt() !== prompt;
-    const whose = isOther ? "This run used a different prompt" : "prompt";
+    const whose = isOther ? "a different prompt" : "prompt";
     text(this.whose, whose + (chat ? ", as a chat message" : ""));
     this.asked.classList.toggle("is-other", isOther);
     if (this.taker) show(this.taker, isOther || label !== "measured" || Boolean(title));
@@ -181,8 +181,9 @@ export class TextView {
     this.ends = false;
     if (!piece) return;
     this.seen = piece;
-    const top = piece.offsetTop;
-    scrollToPiece(box, top, top + piece.offsetHeight);
+    // the number of repeats is shown with the reason of the end before it
+    const { offsetTop } = piece === this.loops ? this.end : piece;
+    scrollToPiece(box, offsetTop, piece.offsetTop + piece.offsetHeight);
   }
 
   // Keep the same text visible.

@@ -23,7 +23,10 @@ export function scrollToEnd(box) {
 export function scrollToPiece(box, top, bottom) {
   const line = lineHeight(box);
   if (top < box.scrollTop) box.scrollTop = Math.floor(top / line) * line;
-  else if (bottom + MARGIN > box.scrollTop + box.clientHeight) showAbove(box, bottom);
+  else if (bottom + MARGIN > box.scrollTop + box.clientHeight) {
+    showAbove(box, bottom);
+    box.scrollTop = Math.min(box.scrollTop, top - 2); // the last lines may be higher than others
+  }
 }
 
 /**

@@ -6,6 +6,7 @@ import { formValues, watchFormValues, withFormValues } from "../../shared/web/fo
 import { sayInterrupted } from "../../shared/web/interrupted.js";
 import { watchJob } from "../../shared/web/job_watch.js";
 import { isOfOtherModels, onModels } from "../../shared/web/between_tabs.js";
+import { isOpened, showTop } from "../../shared/web/opened_file.js";
 import { linkView, rememberInAddress } from "../../shared/web/page_link.js";
 import { rove } from "../../shared/web/roving_focus.js";
 
@@ -48,6 +49,7 @@ export function connect(element, props, watch, trigger) {
     const message = view.store.following.note(received, view.store.notice);
     if (!message) return;
     if (message.race && message.race !== view.store.race) raced = form();
+    if (isOpened(message, "race", view.store)) showTop(root);
     view.store.ingest(message);
     if (message.race) opening ??= message.stored === false && message.race;
     forgetOpening();
