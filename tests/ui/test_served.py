@@ -39,7 +39,7 @@ def test_the_page_calls_only_these_functions_without_the_queue(blocks: gr.Blocks
     assert names == {
         "get_recorded_experiment",
         "get_recorded_run",
-        "get_speedups_figure",
+        "get_paper_figures",
         "get_status",
         "get_tree",
     }

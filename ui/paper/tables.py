@@ -3,7 +3,7 @@ tables of the paper's speed-ups alone."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from sequoia.planning.paper_results import OURS, SEQUENCES, PaperRow, PaperTable, Result
@@ -31,6 +31,21 @@ def speedup_table(table: PaperTable) -> Markup:
         *(_row(table, row) for row in table.rows),
         class_="sq-table pp-table",
     )
+
+
+def speedup_rows(tables: Sequence[PaperTable]) -> Iterator[tuple[object, ...]]:
+    """The rows of `tables` for a CSV file."""
+    yield (
+        *("target", "draft", "machine", "texts", "temperature", "verifier", "nodes", "levels"),
+        *("tokens per step (paper)", "speed-up (paper)", "speed-up (simulated)"),
+    )
+    for table in tables:
+        for row in table.rows:
+            place = (table.target, table.draft, table.machine, row.texts, row.temperature)
+            for one in row.results:
+                size = (METHODS[one.method], len(one.tree), one.tree.levels)
+                simulated = round(table.simulated(one), 3)
+                yield *place, *size, one.tokens, one.speedup, simulated
 
 
 def deviations(tables: Sequence[PaperTable]) -> str:

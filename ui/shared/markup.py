@@ -5,10 +5,14 @@ Gradio renders the text of its pop-up messages as HTML. That text may contain wh
 
 from __future__ import annotations
 
+import csv
 import html
+import io
 import json
 import unicodedata
+from collections.abc import Iterable
 from typing import Any
+from urllib.parse import quote
 
 MAX_MESSAGE = 400
 # Unicode categories: control, format (such as bidi controls), surrogate, private use, unassigned,
@@ -53,6 +57,15 @@ def element(tag: str, *children: str | None, **attributes: object) -> Markup:
     named = "".join(_attribute(name, value) for name, value in attributes.items())
     inner = "".join(child if isinstance(child, Markup) else _literal(child) for child in children)
     return Markup(f"<{tag}{named}>{inner}</{tag}>")
+
+
+def csv_link(name: str, rows: Iterable[Iterable[object]]) -> Markup:
+    """A link that downloads a table as a CSV file (RFC 4180). name: of the file, without
+    "sequoia-" and the suffix."""
+    text = io.StringIO()
+    csv.writer(text).writerows(rows)
+    address = f"data:text/csv;charset=utf-8,{quote(text.getvalue())}"
+    return element("a", "CSV", href=address, download=f"sequoia-{name}.csv", class_="sq-btn")
 
 
 def _attribute(name: str, value: object) -> str:

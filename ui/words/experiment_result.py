@@ -93,6 +93,10 @@ class Words:
     table: str = ""
     source: str = MEASURED
 
+    def label(self, result: ExperimentResult) -> str:
+        """Where the plotted numbers of `result` come from."""
+        return _label(self.source, result)
+
     def view(self, result: ExperimentResult) -> dict[str, Any]:
         """The result as the page shows it, for JSON."""
         about = ("name", "date", "target", "draft", "machine", "settings", "done", "total")
@@ -101,7 +105,7 @@ class Words:
             **{name: getattr(result, name) for name in about},
             "title": self.title,
             "finding": "\n".join(finding),
-            "source": _label(self.source, result),
+            "source": self.label(result),
             "x": asdict(self.x),
             "y": asdict(self.y),
             "series": _series(self.drawn(result)),

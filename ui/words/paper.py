@@ -1,56 +1,85 @@
-"""Sentences of the Paper tab: what its simulations assume, and what they and the recorded
-experiments say beside the paper's results."""
+"""Sentences of the Paper tab: what its simulations assume, and how a claim's verdict is found."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-# follows the paper's title
-INTRODUCTION = (
-    " reports how fast decoding is with its trees on an A100, on an L40, and on an L40 with "
-    "offloading. The paper’s tables are below. Where a table gives tokens per step, our "
-    "simulated speed-up is beside the published one. The simulation takes the tokens per step "
-    "from the paper, and the tree’s size if the paper states it. The step times are predicted "
-    "by a simulated clock for the paper’s GPU. Sequoia and SpecInfer each have a rule for "
-    "accepting tokens, and SpecInfer has trees of its own (“5 × 8”: 5 independent sequences of "
-    "8 tokens). Top-k match is a third rule: the children "
-    "are the draft’s most probable tokens, the target samples a token itself, and a child is "
-    "kept only if it is that token. Traversal, a newer rule that tests whole paths, is "
-    "compared below."
+from sequoia.experiments.claims import CLOSE, ENOUGH, STRAIGHT
+from sequoia.experiments.result import Estimate, Ratio, score
+
+INTRODUCTION = ": what it claims, and what comes out here."  # follows the paper's title
+OF_CLAIMS = (
+    "Simulated: the paper’s tokens per step, with step times predicted for its machine. Recorded: "
+    "measured earlier with the bundled pair. Gains are the largest ones, with 95% intervals; after "
+    "them, in how many cases a gain is clear (its interval excludes 0). Press a claim to read how "
+    "its verdict is found."
+)
+OF_SIMULATIONS = (
+    "Sequoia and SpecInfer each have a rule for accepting tokens, and SpecInfer has trees of its "
+    "own (“5 × 8”: 5 independent sequences of 8 tokens). Top-k match is a third rule: the children "
+    "are the draft’s most probable tokens, the target samples a token itself, and a child is kept "
+    "only if it is that token. Tokens per step and the tree’s size are the paper’s."
 )
 OF_SWEEPS = (
     "Green: the best in its table. Empty: not in the paper. Nothing is simulated here: "
     "a simulation needs the tokens per step, which these tables do not give."
 )
-OF_CLAIMS = (
-    "The paper shows these results as curves. Each varies one thing: the tree’s shape, the "
-    "verifier, the number of children, or the machine."
-)
 NOT_RECORDED = "No result recorded yet."
+OF_SCALE = (
+    "A card cannot read a model’s weights faster than its memory allows: that is the floor of "
+    "plain decoding, 1 on this scale. Only speculation can pass it. A large speed-up may come from "
+    "a slow baseline."
+)
+
+# How the verdict on a claim is found, by its rule.
+RULES = {
+    "better": (
+        "Holds if clearly better in most cases (the 95% interval excludes 1) and clearly worse in "
+        f"none, with at least {ENOUGH:.0%} of the paper’s largest gain, if it states one. In part: "
+        "better more often than worse."
+    ),
+    "table": (
+        f"Holds if every simulated speed-up is within {CLOSE:.0%} of the paper’s; in part if most "
+        "are. This tests the times of steps: the tokens per step are the paper’s."
+    ),
+    "power law": (
+        f"Holds if a line through the logarithms has R² ≥ {STRAIGHT:g} for Sequoia’s verifier on "
+        "all texts; in part if on most."
+    ),
+    "tuned": (
+        f"Holds if at least {1 - CLOSE:.0%} of the speed-up is left with a tuned baseline on the "
+        "same kind of card; in part if it is still faster."
+    ),
+    "lossless": (
+        "Holds if the test accepts the correct decoder and finds a decoder with a bug. The tests "
+        "also enumerate every outcome exactly."
+    ),
+}
 
 
-def graphs_words(
-    plain_ms: float, speedups: Sequence[float], here_ms: Sequence[float], paper_ms: Sequence[float]
-) -> str:
-    """How Sequoia's speed-ups change if plain decoding uses CUDA graphs too. plain_ms: of a plain
-    token, simulated with CUDA graphs. here_ms, paper_ms: of a token with Sequoia's trees, simulated
-    and in the paper."""
-    return (
-        "The paper uses CUDA graphs for its trees, but not for plain decoding. An A100 simulated "
-        f"with CUDA graphs for both needs {plain_ms:.1f} ms per plain token, and Sequoia’s "
-        f"speed-ups shrink to {min(speedups):.2f}× to {max(speedups):.2f}×. That simulated "
-        f"A100 is probably too fast: with Sequoia’s trees, it needs {min(here_ms):.1f} to "
-        f"{max(here_ms):.1f} ms per token, while the paper’s A100 needs {min(paper_ms):.1f} to "
-        f"{max(paper_ms):.1f} ms."
-    )
+def gain_words(ratios: Sequence[Ratio]) -> str:
+    """The largest gain with its interval, and in how many cases there is a clear gain: "+41%
+    (+37% to +46%), 27 of 36"."""
+    best: Estimate = max((one.ratio for one in ratios), key=lambda one: one.mean)
+    found = score(ratios)
+    interval = ""
+    if best.low is not None and best.high is not None:
+        interval = f" ({_percent(best.low)} to {_percent(best.high)})"
+    return f"{_percent(best.mean)}{interval}, {found.higher} of {found.total}"
 
 
-def shape_words(nodes: int, best: float, rival: float) -> str:
-    """The expected tokens per step of the best tree of `nodes` nodes, and of the best independent
-    sequences, with the only acceptance vector that the paper prints."""
-    return (
-        "Predicted from the acceptance vector of the paper’s Appendix E, which is for Llama3-70B "
-        f"with Llama3-8B, not for the pair of Figure 4: with {nodes} nodes, the best tree yields "
-        f"{best:.2f} tokens per step, {best / rival - 1:.1%} more than the {rival:.2f} of the best "
-        "independent sequences."
-    )
+def range_words(speedups: Sequence[float]) -> str:
+    """The smallest and the largest of some speed-ups: "2.71–4.04×"."""
+    return f"{min(speedups):.2f}–{max(speedups):.2f}×"
+
+
+def tuned_words(speedup: float) -> str:
+    return f"{speedup:.2f}× gpt-fast’s plain decoding"
+
+
+def lossless_words(p_value: float) -> str:
+    return f"p = {p_value:.2f}; a planted bug is found"
+
+
+def _percent(ratio: float) -> str:
+    return f"{ratio - 1:+.0%}".replace("-", "−")

@@ -1,21 +1,28 @@
-"""The Paper view: its tables show the paper's numbers, markup in recorded texts is escaped, and
-claims that have neither a recorded result nor a prediction are marked."""
+"""The Paper view: its tables show the paper's numbers, and each claim has a verdict that follows
+from the recorded results."""
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 
+from sequoia.experiments.claims import HOLDS, NOT_HERE, NOT_TESTED, VERDICTS
 from sequoia.experiments.registry import EXPERIMENTS
+from sequoia.experiments.result import ExperimentResult
 from sequoia.planning.paper_results import PaperTable, paper_file, paper_tables
+from sequoia.planning.published import published_figures
 from ui.experiments import messages
-from ui.paper import contents
-from ui.paper.contents import Finding, findings, page
-from ui.paper.tab import RANGE, speedups_figure
+from ui.paper import claims
+from ui.paper.claims import all_claims
+from ui.paper.contents import page
+from ui.paper.figures import RANGE, scale_figure, speedups_figure
 from ui.paper.tables import speedup_table, sweep_table
 
 RESULTS = [
@@ -88,41 +95,74 @@ def test_the_figure_has_every_speedup_inside_its_axes() -> None:
     assert all(trace["marker"]["symbol"].endswith("-open") for trace in hidden)
 
 
-# -- recorded experiments --------------------------------------------------------------------------
+def test_the_scale_marks_each_published_figure_and_each_stated_speedup() -> None:
+    (*marks, stated) = [one for one in scale_figure()["data"] if one["mode"] != "lines"]
+    figures = published_figures()
+    found = [point for one in marks for point in zip(one["y"], one["x"], strict=True)]
+    assert sorted(x for _, x in found) == sorted(round(one.over_floor, 3) for one in figures)
+    assert len({y for y, _ in found}) == len(figures)  # equal names would share a line
+    assert [*stated["x"]] == [one.claimed for one in figures if one.claimed]
+
+
+def test_the_tables_can_be_had_as_csv() -> None:
+    links = re.findall(r'href="data:text/csv;charset=utf-8,([^"]*)" download="([^"]*)"', page())
+    assert len({name for _, name in links}) == len(links)
+    tables = {name: [*csv.reader(io.StringIO(unquote(text)))] for text, name in links}
+    assert all(len({len(row) for row in rows}) == 1 for rows in tables.values())
+    assert len(tables["sequoia-claims.csv"]) == 1 + len([*all_claims()])
+    speedups = [
+        row for panel in paper_file()["panels"] for row in tables[f"sequoia-{panel['key']}.csv"][1:]
+    ]
+    assert len(speedups) == len(RESULTS)
+
+
+# -- claims ----------------------------------------------------------------------------------------
 
 
 @pytest.fixture
-def found(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Finding]]:
-    """The findings of recorded experiments; at first none."""
-    findings = dict[str, Finding]()
-    monkeypatch.setattr(contents, "findings", lambda: findings)
-    contents.page.cache_clear()
-    yield findings
-    contents.page.cache_clear()
-
-
-@pytest.mark.parametrize("name", ["temperature", "top-p"])
-def test_a_note_on_our_trees_follows_the_recorded_finding(name: str) -> None:
-    data = paper_file()
-    about = [one for one in (*data["claims"], *data["panels"]) if one.get("experiment") == name]
-    (note,) = (one["here"] for one in about)
-    assert f"its own tree of {EXPERIMENTS[name].sizes['full']['nodes']} nodes" in note
-    assert f"{findings()[name].answer} {note}" in page()
-
-
-def test_a_recorded_finding_stands_beside_the_papers(found: dict[str, Finding]) -> None:
-    found["top-p"] = Finding("<b>${ahead}</b>", "recorded")
-    shown = page()
-    assert "&lt;b&gt;&#36;&#123;ahead&#125;&lt;/b&gt;" in shown
-    assert 'data-label="recorded"' in shown
-    assert shown.count("No result recorded yet.") == 3
-
-
-def test_findings_come_from_the_recorded_results_that_can_be_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert findings().keys() == EXPERIMENTS.keys()
-    assert findings()["hardware"].source == "simulated"
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The folder of recorded results, empty."""
     monkeypatch.setattr(messages, "FOLDER", tmp_path)
-    (tmp_path / "ranks.json").write_text("{", encoding="utf-8")
-    assert findings.__wrapped__() == {}
+    claims.recorded.cache_clear()
+    yield tmp_path
+    claims.recorded.cache_clear()
+
+
+def test_every_claim_has_a_verdict_and_every_experiment_a_claim() -> None:
+    found = [*all_claims()]
+    assert {one.evidence.verdict for one in found} <= {*VERDICTS} - {NOT_TESTED}
+    assert all(one.evidence.label for one in found)
+    assert {one.experiment for one in found} - {""} == EXPERIMENTS.keys()
+    panels = {one.panel for one in found} - {""}
+    assert all(f'data-part="{panel}"' in page() for panel in panels)
+    assert {panel["key"] for panel in paper_file()["panels"]} <= panels
+
+
+def test_a_missing_or_damaged_result_leaves_a_claim_untested(folder: Path) -> None:
+    (folder / "ranks.json").write_text("{", encoding="utf-8")
+    tested = [one for one in all_claims() if one.experiment]
+    assert tested
+    assert {one.evidence.verdict for one in tested} == {NOT_TESTED}
+    assert not any(one.evidence.label for one in tested)
+
+
+def test_a_result_that_contradicts_a_claim_changes_its_verdict(folder: Path) -> None:
+    """The same result with the lanes of all ratios exchanged."""
+    file = claims.ASSETS / "experiments" / "budget.json"
+    result = ExperimentResult.from_json(file.read_bytes())
+    worse = [
+        one.model_copy(update={"ratio": one.ratio._replace(mean=0.8, low=0.7, high=0.9)})
+        for one in result.ratios
+    ]
+
+    def verdict() -> str:
+        claims.recorded.cache_clear()
+        (found,) = (one for one in all_claims() if one.experiment == "budget")
+        return found.evidence.verdict
+
+    path = folder / "budget.json"
+    path.write_text(result.model_dump_json(), encoding="utf-8")
+    assert verdict() == HOLDS
+    changed = result.model_copy(update={"ratios": tuple(worse)})
+    path.write_text(changed.model_dump_json(), encoding="utf-8")
+    assert verdict() == NOT_HERE

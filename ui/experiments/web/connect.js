@@ -1,6 +1,8 @@
 /* Joins the Experiments tab's component to its view. */
+import { onAskedExperiment } from "../../shared/web/between_tabs.js";
 import { connectComponent, whenShown } from "../../shared/web/connect_component.js";
 import { watchJob } from "../../shared/web/job_watch.js";
+import { linkView } from "../../shared/web/page_link.js";
 import { ExperimentsView } from "./experiments_view.js";
 
 /** @import { Props, Server, Trigger, Watch } from "../../shared/web/connect_component.js" */
@@ -25,6 +27,11 @@ export function connect(element, props, watch, trigger, server) {
   // `isBusy()` true by now, and then `job.take` ignores its argument.
   const taken = () => job.take(false);
   connectComponent(root, props, watch, view, { ask: () => trigger("list"), taken });
+  linkView("experiments", view);
+  onAskedExperiment((name) => {
+    view.choose(name);
+    view.run();
+  });
   whenShown(root, () => {
     if (!view.state.list.length) trigger("list");
   });

@@ -132,7 +132,7 @@ export class ExperimentsState {
     if (profiles) this.profiles = profiles;
     if (list) {
       this.list = list;
-      this.chosen ||= list[0]?.name ?? "";
+      if (!this.experiment) this.chosen = list[0]?.name ?? "";
     }
     if (run) this.takeRun(run);
   }

@@ -7,6 +7,7 @@ import { ResultTables } from "./result_tables.js";
 import { makeBanner, makePanel, progressBar } from "../../shared/web/panel.js";
 import { attr, button, el, segments, show, text } from "../../shared/web/dom.js";
 import { count } from "../../shared/web/format.js";
+import { linkChanged } from "../../shared/web/page_link.js";
 import { rove } from "../../shared/web/roving_focus.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
@@ -56,6 +57,23 @@ export class ExperimentsView {
     this.state.choose(name);
     this.load(name);
     this.paint();
+    linkChanged("experiments");
+  }
+
+  /** @returns {Record<string, string>} for page_link.js */
+  read() {
+    return { name: this.state.chosen };
+  }
+
+  /** @param {Record<string, any>} values an unknown name is ignored */
+  apply({ name }) {
+    const { list } = this.state;
+    if (!list.length || list.some((one) => one.name === name)) this.choose(name);
+  }
+
+  /** @type {import("../../shared/web/page_link.js").LinkedView["say"]} */
+  say(words, isError) {
+    this.controls.say(words, isError);
   }
 
   /** @param {Side} side */

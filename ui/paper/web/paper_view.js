@@ -1,38 +1,64 @@
-/* The Paper tab. The server writes the tab's tables. This module only adds the figure and connects
-   the buttons that open another tab. */
+/* The Paper tab. The server writes the claims and tables. This module adds the figures, and
+   connects the buttons of the claims. */
+import { askExperiment } from "../../shared/web/between_tabs.js";
 import { whenShown } from "../../shared/web/connect_component.js";
 import { followTheme } from "../../shared/web/chart.js";
 import { text } from "../../shared/web/dom.js";
 import { figurePanel } from "../../shared/web/figure_panel.js";
-import { connectTabButtons } from "../../shared/web/tabs.js";
 
 /** @import { Props, Server, Trigger, Watch } from "../../shared/web/connect_component.js" */
+
+const FIGURES = [
+  ["scale", "Speed over the floor", "filled: measured speed; open: speed-up over its own baseline"],
+  [
+    "speedups",
+    "Simulated vs. paper",
+    "filled: Sequoia; open: SpecInfer and top-k match; on the dotted line: simulated = paper",
+  ],
+];
 
 class PaperView {
   /** @param {Element} root */
   constructor(root) {
-    const host = /** @type {HTMLElement} */ (root.querySelector("[data-part=figure-host]"));
-    const about = { part: "figure", title: "Simulated vs. paper", cls: "pp-figure" };
-    this.figure = figurePanel(host, about);
-    text(
-      this.figure.word,
-      "filled: Sequoia; open: SpecInfer and top-k match; on the dotted line: simulated = paper",
-    );
-    followTheme([this.figure.chart]);
-    connectTabButtons(root);
+    this.figures = FIGURES.map(([name, title, words]) => {
+      const host = /** @type {HTMLElement} */ (root.querySelector(`[data-part=${name}-host]`));
+      const made = figurePanel(host, { part: `${name}-figure`, title, cls: `pp-figure-${name}` });
+      text(made.word, words);
+      return { name, ...made };
+    });
+    followTheme(this.figures.map(({ chart }) => chart));
+    root.addEventListener("click", ({ target }) => act(root, /** @type {Element} */ (target)));
   }
 
   /** @param {Server} server */
   async load(server) {
-    if (this.figure.chart.figure) return;
+    if (this.figures[0].chart.figure) return;
     try {
-      const { figure } = JSON.parse(await server.get_speedups_figure(null));
-      this.figure.chart.show(figure);
+      const found = JSON.parse(await server.get_paper_figures(null));
+      for (const { name, chart } of this.figures) chart.show(found[name]);
     } catch (problem) {
       console.debug(problem);
-      text(this.figure.word, "The figure could not be fetched. Open the tab again.");
+      for (const { word } of this.figures)
+        text(word, "The figure could not be fetched. Open the tab again.");
     }
   }
+}
+
+/**
+ * Do what the button around `target` is for: show a part of this tab, open another tab, or run an
+ * experiment.
+ * @param {Element} root
+ * @param {Element} target
+ */
+function act(root, target) {
+  const button = target.closest("button");
+  const { shows, address, run } = button?.dataset ?? {};
+  if (address) location.hash = address;
+  if (run) askExperiment(run);
+  if (!shows) return;
+  const part = root.querySelector(`[data-part="${shows}"]`);
+  if (part instanceof HTMLDetailsElement) part.open = true;
+  part.scrollIntoView();
 }
 
 /**

@@ -1,5 +1,5 @@
 /* What the tabs tell each other: the visitor's latest run that ended or paused, the step on screen
-   in Decode, and the models that are loaded now. */
+   in Decode, the models that are loaded now, and an experiment to run. */
 
 /**
  * @import { Meta } from "./run_facts.js"
@@ -81,3 +81,25 @@ export const isOfOtherModels = ({ target, draft }) =>
  */
 export const otherModelsWords = (meta) =>
   isOfOtherModels(meta) ? "With other models than are loaded now." : "";
+
+const ASKED = "sq-experiment-asked";
+const asked = { name: "" };
+
+/** @param {string} name of an experiment, which is to be shown and run */
+export function askExperiment(name) {
+  asked.name = name;
+  location.hash = `experiments&name=${name}`;
+  document.dispatchEvent(new Event(ASKED));
+}
+
+/** @param {(name: string) => void} then is called once for each experiment that was or will be
+ * asked for */
+export function onAskedExperiment(then) {
+  const take = () => {
+    const { name } = asked;
+    asked.name = "";
+    if (name) then(name);
+  };
+  document.addEventListener(ASKED, take);
+  take();
+}

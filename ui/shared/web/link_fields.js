@@ -173,7 +173,7 @@ export const FIELDS = {
   },
   tour: {},
   lossless: {},
-  experiments: {},
+  experiments: { name: word },
   paper: {},
   models: {},
 };
