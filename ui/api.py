@@ -83,9 +83,10 @@ def verify(
     """Everything that one step can emit, with its exact probability.
 
     p, q: the target's and the draft's distributions, one row for each level of the tree, with at
-    most 4 tokens. tree: the parents of at most 5 nodes, -1 for the root first. rule: sequoia,
-    specinfer, topk or traversal. error: the largest difference between the first emitted token's
-    distribution and the target's; 0 up to rounding, as every rule here is lossless."""
+    most 4 tokens. tree: the parents of at most 5 nodes, -1 for the root first. rule: the key of a
+    verifier; the answer to an unknown one names all. error: the largest difference between the
+    first emitted token's distribution and the target's; 0 up to rounding, as every rule here is
+    lossless."""
     found = step_outcomes(p, q, Tree(tuple(tree)), rule)
     first = [0.0] * len(p[0])
     for tokens, share in found.items():

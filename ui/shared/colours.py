@@ -1,11 +1,12 @@
-"""All colours of the page, from assets/colours.json: as CSS variables and as values of the Gradio
-theme."""
+"""All colours of the page, from assets/colours.json and the records of the verifiers: as CSS
+variables and as values of the Gradio theme."""
 
 from __future__ import annotations
 
 from functools import cache
 from typing import Any
 
+from sequoia.algorithm.verifiers import RULES
 from sequoia.assets_folder import ASSETS
 from sequoia.text_files import load_json
 
@@ -18,12 +19,15 @@ def _colours() -> dict[str, dict[str, Any]]:
 
 
 def variables() -> str:
-    """CSS that defines the colours under "variables" in the file, for the light and dark theme."""
+    """CSS that defines the colours under "variables" in the file and those of verifiers, such as
+    --race-sequoia, for the light and dark theme."""
+    modes = ("light", "dark")
+    rules = {f"race-{rule.key}": dict(zip(modes, rule.colour, strict=True)) for rule in RULES}
     blocks = {
         selector: " ".join(
-            f"--{name}: {one[mode]};" for name, one in _colours()["variables"].items()
+            f"--{name}: {one[mode]};" for name, one in {**_colours()["variables"], **rules}.items()
         )
-        for selector, mode in ((":root", "light"), (".dark", "dark"))
+        for selector, mode in zip((":root", ".dark"), modes, strict=True)
     }
     return "\n".join(f"{selector} {{ {text} }}" for selector, text in blocks.items())
 

@@ -126,6 +126,8 @@ def verifier_facts() -> dict[str, dict[str, str | bool]]:
     return {
         rule.key: {
             "label": rule.label,
+            "about": rule.about,
+            "marker": rule.marker,
             "fromLeaves": rule.from_leaves,
             "keepsQ": rule.keeps_q,
         }

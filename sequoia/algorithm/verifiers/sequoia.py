@@ -159,6 +159,11 @@ SEQUOIA = Verifier(
     key="sequoia",
     label="Sequoia",
     drawn="without replacement",
+    about="children are sampled without replacement, and each is tested against what is left of "
+    "the target’s distribution after the rejected ones; on a chain this is standard speculative "
+    "sampling.",
+    colour=("#a23a86", "#e79bd0"),
+    marker="diamond",
     draw=lambda chance, q, counts: chance.without_replacement(q, counts),
     verify=partial(walk, reject=without_replacement),
     chances=partial(walk_chances, reject=without_replacement),

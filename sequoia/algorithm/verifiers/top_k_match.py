@@ -41,6 +41,10 @@ TOP_K_MATCH = Verifier(
     key="topk",
     label="top-k match",
     drawn="",
+    about="the children are the draft’s top tokens; the target samples its own token and keeps the "
+    "child that matches.",
+    colour=("#3949ab", "#9aa8ff"),
+    marker="triangle-right",
     draw=lambda _chance, q, counts: likeliest(q, counts),
     verify=match,
     chances=lambda p, _q, tokens: [p[token] for token in tokens],

@@ -89,6 +89,9 @@ class Verifier:
     key: the name in saved files and arguments.
     label: the name on the page.
     drawn: words that follow the label in a menu, such as how children are drawn; may be "".
+    about: how it works, in words that follow the label and a colon in a tooltip.
+    colour, marker: its look in charts: the colours of the light and the dark theme, and Plotly's
+        name of the marker.
     draw(chance, q, counts): draws counts[i] tokens for row i of q (rows, vocab).
     verify(tree, tokens, p, q, chance): verifies one step.
     chances(p, q, tokens): see `Chances`. None for a rule that starts at the leaves.
@@ -101,6 +104,9 @@ class Verifier:
     key: str
     label: str
     drawn: str
+    about: str
+    colour: tuple[str, str]
+    marker: str
     draw: Draw
     verify: Verify
     chances: Chances | None = None

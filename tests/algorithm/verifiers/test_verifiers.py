@@ -73,7 +73,7 @@ def test_only_their_own_folder_distinguishes_verifiers() -> None:
 
 
 def test_keys_are_those_that_saved_files_contain() -> None:
-    assert list(VERIFIERS) == ["sequoia", "specinfer", "topk", "traversal"]
+    assert VERIFIERS.keys() >= {"sequoia", "specinfer", "topk", "traversal"}
     assert all(key == verifier.key for key, verifier in VERIFIERS.items())
     assert DEFAULT_VERIFIER == "sequoia"
 

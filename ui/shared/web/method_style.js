@@ -2,6 +2,8 @@
    tree shape or a verifier. Each method has its own colour and marker. If a chart has several lines
    of one method, the first four differ in their dash pattern, and every second one has open
    markers. */
+import VERIFIERS from "./verifiers.json" with { type: "json" };
+
 /**
  * `earlierSame`: number of earlier lines of the same method. `symbol`: Plotly's name of the marker.
  * `path`: the marker as an SVG path centred on the origin.
@@ -26,20 +28,20 @@ const MARKER_PATHS = {
   pentagon: "M0-4.8 4.6-1.5 2.8 3.9h-5.6L-4.6-1.5z",
 };
 
+/** @type {Record<string, {marker: string}>} */
+const RULES = VERIFIERS;
+
 /** @type {Record<string, string>} */
 const MARKERS = {
   plain: "circle",
   chain: "square",
   sequences: "triangle-up",
   kary: "triangle-down",
-  sequoia: "diamond",
   replanned: "cross",
   dynamic: "x",
-  specinfer: "triangle-left",
-  topk: "triangle-right",
-  traversal: "bowtie",
   block: "pentagon",
   other: "hourglass",
+  ...Object.fromEntries(Object.entries(RULES).map(([key, { marker }]) => [key, marker])),
 };
 const DASHES = ["solid", "7px,4px", "2px,3px", "8px,3px,2px,3px"];
 
