@@ -20,12 +20,12 @@ from sequoia.bench.command import text_list
 from sequoia.decoding.dynamic_tree import Dynamic
 from sequoia.decoding.engine import Decoder, plain, run
 from sequoia.decoding.replanned_tree import Replanned
-from sequoia.decoding.tree_choice import StoppingChain, TreeChoice
+from sequoia.decoding.tree_choice import TreeChoice
 from sequoia.errors import OutOfMemory
 from sequoia.loading.load import load_pair
 from sequoia.loading.placement import StreamedModel, offloaded_by_accelerate
 from sequoia.measuring.defaults import SLACK
-from sequoia.measuring.stop_rule import measured_stop_rule
+from sequoia.measuring.stopping_chain import StoppingChain, measured_stop_rule
 from sequoia.models.describe import dtype_name
 from sequoia.models.pair import Pair, PairCache
 from sequoia.models.pass_times import Pass, least_seconds, opened
