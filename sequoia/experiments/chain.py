@@ -24,13 +24,19 @@ from sequoia.algorithm.verifiers.sequoia import SEQUOIA
 from sequoia.algorithm.verifiers.traversal import TRAVERSAL
 from sequoia.decoding.dynamic_tree import Dynamic
 from sequoia.decoding.replanned_tree import Replanned
-from sequoia.decoding.tree_choice import StoppingChain, TreeChoice
+from sequoia.decoding.tree_choice import TreeChoice
 from sequoia.errors import BadPair
 from sequoia.experiments.experiment import Cell, Entry, Experiment, Places, Settings, Unit, grid
 from sequoia.experiments.result import At
 from sequoia.experiments.steps_along import speedup, steps_along, tokens_per_step
 from sequoia.experiments.texts import KINDS, planning_texts, planning_vector, text_of
-from sequoia.measuring.stop_rule import LONG_CHAIN, LongChainStep, StopRule, best_stop_rule
+from sequoia.measuring.stopping_chain import (
+    LONG_CHAIN,
+    LongChainStep,
+    StoppingChain,
+    StopRule,
+    best_stop_rule,
+)
 from sequoia.models.choose_forward import use_fast_forward
 from sequoia.models.pair import Pair, PairCache
 from sequoia.models.rounded_copy import RoundedLinear

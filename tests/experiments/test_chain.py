@@ -11,7 +11,6 @@ import torch
 
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
-from sequoia.decoding.tree_choice import StoppingChain
 from sequoia.experiments.chain import with_draft
 from sequoia.experiments.steps_along import (
     DecodedStep,
@@ -21,7 +20,7 @@ from sequoia.experiments.steps_along import (
 )
 from sequoia.experiments.texts import Text, continued
 from sequoia.measuring.acceptance_teacher_forced import agreement
-from sequoia.measuring.stop_rule import LongChainStep, best_stop_rule
+from sequoia.measuring.stopping_chain import LongChainStep, StoppingChain, best_stop_rule
 from sequoia.models.pair import Pair
 from sequoia.planning.hardware_profile import HardwareProfile
 from tests.fakes import same_pair, tiny_pair

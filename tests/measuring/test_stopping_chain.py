@@ -11,8 +11,8 @@ from fakes import PROMPTS, same_pair, tiny_pair
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.decoding.engine import Decoder, plain, run
-from sequoia.decoding.tree_choice import ChainWhileSure, StoppingChain
 from sequoia.errors import BadTree
+from sequoia.measuring.stopping_chain import ChainWhileSure, StoppingChain
 
 GREEDY = SamplingParams(max_new_tokens=24, ignore_eos=True)
 ROW = torch.tensor([[0.7, 0.2, 0.1]])

@@ -1,6 +1,6 @@
-"""The fastest stopping chain on a given machine. A stopping chain ends after a token that the draft
-is unsure of. Its maximum length, and how sure the draft must be to continue, are chosen from the
-results of steps with long chains."""
+"""A chain that ends after a token that the draft is unsure of: the strongest rival of a tree. Its
+maximum length, and how sure the draft must be to continue, are chosen from the results of steps
+with long chains."""
 
 from __future__ import annotations
 
@@ -8,13 +8,68 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
 
+import torch
+
+from sequoia.algorithm.sampling import Drawn
 from sequoia.algorithm.sampling_params import SamplingParams
-from sequoia.algorithm.tree import Tree
+from sequoia.algorithm.tree import MAX_NODES, Tree
+from sequoia.algorithm.verifiers.verifier import Verdict
 from sequoia.decoding.engine import Decoder, run
-from sequoia.errors import BadPrompt, BadTrace
+from sequoia.errors import BadPrompt, BadTrace, BadTree
 from sequoia.models.pair import Pair
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.simulated_step_times import step_seconds
+from sequoia.validate_input import number, whole
+
+
+class StoppingChain:
+    """A TreeChoice that drafts a chain of at most `max_nodes` nodes, its root included, at every
+    step. A chain ends after its first token whose draft probability is below `min_prob`. With
+    `min_prob` 0, every chain has the maximum length, except near the end of a run, where fewer
+    tokens may remain.
+
+    Raises BadTree if `max_nodes` is not a whole number from 1 to MAX_NODES, or `min_prob` is not a
+    number from 0 to 1.
+    """
+
+    # 0 means that any vocabulary is large enough: a node of a chain has at most one child
+    widest = 0
+
+    def __init__(self, max_nodes: int, min_prob: float) -> None:
+        self.most = whole(max_nodes, "max_nodes", 1, MAX_NODES, BadTree)
+        self.min_prob = number(min_prob, "min_prob", 0, 1, BadTree)
+
+    def next(self, levels: int) -> ChainWhileSure:
+        return ChainWhileSure(min(self.most, levels), self.min_prob)
+
+    def learn(self, tree: Tree, verdict: Verdict) -> None:
+        pass
+
+
+class ChainWhileSure:
+    """One step's chain, of at most `max_nodes` nodes. It ends after its first token with a draft
+    probability below `min_prob`, if there is one."""
+
+    def __init__(self, max_nodes: int, min_prob: float) -> None:
+        self._max_nodes = max_nodes
+        self._min_prob = min_prob
+        self.tree = Tree.chain(1)
+        self.front: tuple[int, ...] = (0,) if max_nodes > 1 else ()
+
+    def grow(self, _distributions: torch.Tensor) -> tuple[int, ...]:
+        last = len(self.tree)
+        self.tree = Tree.chain(last + 1)
+        self.front = (last,) if last + 1 < self._max_nodes else ()
+        return (1,)
+
+    def see(self, distributions: torch.Tensor, drawn: Drawn) -> None:
+        """Decides whether another token is drafted after the one that was `drawn`."""
+        ((token,),) = drawn
+        if float(distributions[0, token]) < self._min_prob:
+            self.front = ()
+
+
+# -- which length and which probability ------------------------------------------------------------
 
 LONG_CHAIN = 16  # nodes
 
