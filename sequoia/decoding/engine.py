@@ -25,7 +25,7 @@ from sequoia.decoding.cuda.kernel_check import kernel_problem
 from sequoia.decoding.step import Drafted, Drafter, HostStep
 from sequoia.decoding.tree_choice import TreeChoice
 from sequoia.errors import BadTree, OutOfMemory
-from sequoia.models.draft import Draft, DraftContext
+from sequoia.models.draft import DraftContext
 from sequoia.models.native.native_llama import one_torch_thread
 from sequoia.models.pair import Pair
 from sequoia.models.tree_forward import Context
@@ -61,9 +61,8 @@ class Decoder:
         self.finish: str | None = None
         # at temperature 0, p is one-hot, so there is nothing to see in its residuals
         self._has_heads = has_heads and params.temperature > 0
-        draft: Draft = getattr(tree, "draft", pair.draft)  # a TreeChoice may bring its own
-        tree = draft.offered(tree)
-        self.tree_choice = tree
+        draft = pair.draft
+        self.tree_choice = tree = draft.offered(tree)
         self._chance = chance or chance_for(params.temperature, params.seed, draft.device)
         _check_branching(tree, pair)
         self._room = min(params.max_new_tokens, pair.limit - len(self.prompt))
@@ -161,7 +160,7 @@ class Decoder:
         shape = self.tree_choice.next(self.remaining)
         drafted, verdict, target_p = self._draft_and_verify(shape, clock)
         prefix = self._target.length
-        self._target.keep(verdict.path)
+        self._target.keep(verdict.path)  # the target's layout has all nodes: rows are numbers
         self._drafter.keep(drafted, verdict)
         emitted = self._emit(drafted, verdict)
         self.tree_choice.learn(drafted.tree, verdict)

@@ -31,12 +31,13 @@ from sequoia.validate_input import shown
 class Lane:
     """One way to decode. tree: a Tree, or a TreeChoice that no other lane uses; plain decoding is a
     tree of one node. verifier: the verifier's key. prompt: the lane's own prompt, or None for the
-    race's."""
+    race's. pair: the race's target with the lane's own draft, or None for the race's pair."""
 
     name: str
     tree: TreeChoice
     verifier: str = DEFAULT_VERIFIER
     prompt: str | None = None
+    pair: Pair | None = None
 
     @property
     def is_plain(self) -> bool:
@@ -68,7 +69,7 @@ class Race:
         for one in dict.fromkeys(prompts):
             pair.require_room(one, params.max_new_tokens)
         self.decoders = tuple(
-            Decoder(pair, own, params, lane.tree, lane.verifier)
+            Decoder(lane.pair or pair, own, params, lane.tree, lane.verifier)
             for own, lane in zip(prompts, lanes, strict=True)
         )
         require_each(

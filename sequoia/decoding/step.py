@@ -43,7 +43,7 @@ _ROOT = Tree.chain(1)
 
 class Drafted:
     """A step's tree with its tokens. row: for each node that went through the draft model, except
-    the root, its slot in the draft's KV cache, counted from the end of the prefix."""
+    the root, its row in the draft's layout."""
 
     def __init__(self, root: int, tree: Tree = _ROOT) -> None:
         self.tree = tree
@@ -115,7 +115,7 @@ class Drafter:
         )
         self._draw = partial(verifier.draw, chance)
         self._most = most
-        self._rows = 0  # in use in `_buffer`
+        self._used = 0  # rows of `_buffer`
         self.unread: tuple[int, ...] = ()
 
     def prefill(self, prompt: tuple[int, ...]) -> None:
@@ -130,7 +130,7 @@ class Drafter:
         """A step's tree with only its root's token. Raises BadTree if `tree` is larger than
         its TreeChoice allows."""
         check_size(self._most, tree)
-        self._rows = 0
+        self._used = 0
         return Drafted(self.unread[-1], tree)
 
     def fill(self, shape: Tree | DynamicTree, clock: Clock) -> Drafted:
@@ -199,8 +199,8 @@ class Drafter:
                 logits = self.context.forward([drafted.tokens[node] for node in nodes], layout)
         if not logits.is_cpu:
             return self.warp(logits)
-        self._rows += len(nodes)
-        return self.warp(logits, self._buffer[self._rows - len(nodes) : self._rows])
+        self._used += len(nodes)
+        return self.warp(logits, self._buffer[self._used - len(nodes) : self._used])
 
     @cached_property
     def _buffer(self) -> torch.Tensor:
@@ -230,7 +230,7 @@ class _DraftLayout:
     """How the inner nodes of `tree` (those with children) go through the draft.
 
     levels: for each level except the last, its inner nodes and how many children each has. nodes:
-    the layout of the inner nodes except the root. row: the position of each of them in `nodes`.
+    the layout of the inner nodes except the root. row: the row of each of them in it.
     """
 
     def __init__(self, context: DraftContext, tree: Tree) -> None:

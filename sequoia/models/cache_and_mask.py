@@ -5,23 +5,21 @@ The cache has a fixed number of slots. Passes write slots after the prefix. Then
 of these slots to the prefix and drops the others. `transformers` calls `update(k, v, layer_idx)`,
 as on its own caches. The first pass allocates the memory.
 
-A layout is the mask and the positions of those nodes that a model processes after the prefix. They
-may be only a part of the tree. For example, the draft model skips the leaves of a fixed tree."""
+A layout is the mask and the positions of those nodes that a model processes after the prefix, one
+row for each. They may be only a part of the tree. For example, the draft model skips the leaves of
+a fixed tree, so a node's row there is not its number. Row i is processed into slot i after the
+prefix; `keep` gets rows."""
 
 from __future__ import annotations
 
-import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Protocol
+from typing import Any, Protocol
 
 import torch
 from transformers.cache_utils import Cache, CacheLayerMixin
 
 from sequoia.algorithm.tree import Tree
-
-# (keys, values) of one pass -> zero tensors for (keys, values) of all slots
-Allocate = Callable[[torch.Tensor, torch.Tensor], tuple[torch.Tensor, torch.Tensor]]
 
 
 class CacheLayer(CacheLayerMixin):
@@ -39,31 +37,18 @@ class CacheLayer(CacheLayerMixin):
         self.end = 0
         # the slots to write instead of [start, end); a tensor, because a CUDA graph needs one
         self.indices: torch.Tensor | None = None
-        self.allocate: Allocate = self.own
 
     def lazy_initialization(self, key_states: torch.Tensor, value_states: torch.Tensor) -> None:
-        # Zeros, because a captured forward also reads slots that are not written yet. Their
-        # attention weight is 0, but 0 * NaN would be NaN.
-        self.keys, self.values = self.allocate(key_states, value_states)
+        """Use these two tensors, with room for all slots, for the keys and the values."""
+        self.keys = key_states
+        self.values = value_states
         self.is_initialized = True
-
-    def own(
-        self, key_states: torch.Tensor, value_states: torch.Tensor
-    ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Zero tensors for the keys and the values of all slots."""
-        keys, values = (
-            states.new_zeros((*states.shape[:2], self.capacity, states.shape[3]))
-            for states in (key_states, value_states)
-        )
-        return keys, values
 
     def update(
         self, key_states: torch.Tensor, value_states: torch.Tensor, *_: object, **__: object
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Write the new keys and values to the slots [start, end), or to `indices` if set. Returns
         keys and values of the slots [0, end)."""
-        if not self.is_initialized:
-            self.lazy_initialization(key_states, value_states)
         keys = self.keys[:, :, : self.end]
         values = self.values[:, :, : self.end]
         if self.indices is not None:
@@ -89,9 +74,10 @@ class KVCache(Cache):
     the `written` slots after it have not been kept yet.
 
     alike: whether the layers are expected to have the same shape, dtype and device. If so, the
-    layers that match the first one share one tensor for keys and one for values. The accepted slots
-    of all these layers are then moved at once. On a GPU, launching kernels for each layer would
-    take longer than the moves themselves.
+    layers that match the first one share one tensor for keys and one for values, the first two in
+    `memory`. The accepted slots of all these layers are then moved at once. On a GPU, launching
+    kernels for each layer would take longer than the moves themselves.
+    memory: the tensors that contain all keys and values, each (..., capacity, head_dim).
     """
 
     def __init__(self, layers: int, capacity: int, alike: bool = False) -> None:
@@ -101,56 +87,57 @@ class KVCache(Cache):
         self.length = 0
         self.written = 0
         self.has_damaged_slots = False  # see Context.drop_values
-        self._joint: torch.Tensor | None = None  # see `joint`
-        # keys and values of layers that are alike, each (layers, 1, kv_heads, capacity, head_dim)
-        self._stacked: tuple[torch.Tensor, ...] = ()
-        self._apart: list[int] = []  # indices of layers with tensors of their own
-        for i, layer in enumerate(self.cache_layers if alike else ()):
-            layer.allocate = _part_of(weakref.ref(self), i)
+        self._alike = alike
+        self.memory: list[torch.Tensor] = []
 
-    def part(
-        self, i: int, key_states: torch.Tensor, value_states: torch.Tensor
+    def update(
+        self,
+        key_states: torch.Tensor,
+        value_states: torch.Tensor,
+        layer_idx: int,
+        *_: object,
+        **__: object,
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Keys and values of layer `i`, as views of the tensors for all layers. A layer that
-        differs from the first one gets tensors of its own."""
-        if not self._stacked:
-            self._stacked = tuple(
-                states.new_zeros(
-                    (len(self.cache_layers), *states.shape[:2], self.capacity, states.shape[3])
-                )
-                for states in (key_states, value_states)
-            )
-        keys, values = self._stacked
-        given = [(_shape(one), one.dtype, one.device) for one in (key_states, value_states)]
-        if given != [(_shape(one[i]), one.dtype, one.device) for one in self._stacked]:
-            self._apart.append(i)
-            return self.cache_layers[i].own(key_states, value_states)
-        return keys[i], values[i]
+        """Write a pass's keys and values of a layer, each (1, kv_heads, rows, head_dim) (see
+        CacheLayer)."""
+        layer = self.cache_layers[layer_idx]
+        if not layer.is_initialized:
+            layer.lazy_initialization(*self._room(layer_idx, key_states, value_states))
+        return layer.update(key_states, value_states)
+
+    def _room(self, i: int, *states: torch.Tensor) -> list[torch.Tensor]:
+        """Tensors for the keys and the values of layer `i` in all slots. states: those of a pass.
+        Zeros, because a captured forward also reads slots that are not written yet. Their attention
+        weight is 0, but 0 * NaN would be NaN."""
+        if self._alike and not self.memory:
+            layers = len(self.cache_layers)
+            self.memory += [
+                one.new_zeros((layers, *one.shape[:2], self.capacity, one.shape[3]))
+                for one in states
+            ]
+        shared = [one[i] for one in self.memory[:2]] if self._alike else []
+        if [*map(_kind, shared)] == [*map(_kind, states)]:
+            return shared
+        own = [one.new_zeros((*one.shape[:2], self.capacity, one.shape[3])) for one in states]
+        self.memory += own
+        return own
 
     def joint(self, kv_heads: int, head_dim: int, dtype: torch.dtype) -> torch.Tensor:
         """Keys and values of all layers as one tensor on the CPU, (layers, 2, 1, kv_heads,
         capacity, head_dim). With one tensor, the accepted slots of all layers are moved at once."""
-        if self._joint is None:
+        if not self.memory:
             shape = (len(self.cache_layers), 2, 1, kv_heads, self.capacity, head_dim)
-            self._joint = torch.empty(shape, dtype=dtype)
-            for layer, (keys, values) in zip(self.cache_layers, self._joint, strict=True):
-                layer.keys = keys
-                layer.values = values
-                layer.is_initialized = True
-        return self._joint
-
-    @property
-    def allocated(self) -> bool:
-        """Whether any layer has allocated memory. Layers that use another layer's keys and values
-        never do."""
-        return any(layer.is_initialized for layer in self.cache_layers)
+            self.memory = [torch.empty(shape, dtype=dtype)]
+            for layer, (keys, values) in zip(self.cache_layers, self.memory[0], strict=True):
+                layer.lazy_initialization(keys, values)
+        return self.memory[0]
 
     @torch.inference_mode()
     def clear(self) -> None:
         """Empty the cache for another run, and set all allocated slots to zero."""
         self.length = self.written = 0
         self.has_damaged_slots = False
-        for tensor in self._tensors():
+        for tensor in self.memory:
             tensor.zero_()
 
     @property
@@ -185,8 +172,8 @@ class KVCache(Cache):
         self.written += rows
 
     def keep(self, rows: Sequence[int]) -> None:
-        """Add the written slots `rows` (increasing, counted from the end of the prefix) to the
-        prefix, and drop the other written slots."""
+        """Add the slots of these `rows` (increasing) to the prefix, and drop the other written
+        slots."""
         # how many of `rows` are already in place
         moved = next((i for i, row in enumerate(rows) if row != i), len(rows))
         if moved < len(rows):
@@ -196,13 +183,13 @@ class KVCache(Cache):
         self.written = 0
         if self.has_damaged_slots:
             self.has_damaged_slots = False
-            for tensor in self._tensors():
+            for tensor in self.memory:
                 tensor[..., self.length : end, :] = 0
 
     def _move(self, slots: Sequence[int], to: int) -> None:
         """Copy `slots`, in order, to the slots from `to` on."""
         elsewhere = []
-        for tensor in self._tensors():
+        for tensor in self.memory:
             if tensor.is_cpu:
                 # For a few slots numpy needs a third of torch's time. Source and destination may
                 # overlap; this is safe, because `take` copies all slots before any is written.
@@ -214,34 +201,10 @@ class KVCache(Cache):
                 elsewhere.append(tensor)
         _move_on_devices(elsewhere, slots, to)
 
-    def _tensors(self) -> list[torch.Tensor]:
-        """The tensors that contain all keys and values, each (..., capacity, head_dim)."""
-        if self._joint is not None:
-            return [self._joint]
-        layers = [layer for layer in self.cache_layers if layer.is_initialized]
-        if self._stacked:
-            layers = [self.cache_layers[i] for i in self._apart]
-        apart = [tensor for layer in layers for tensor in (layer.keys, layer.values)]
-        return [*self._stacked, *apart]
 
-
-def _shape(states: torch.Tensor) -> tuple[int, ...]:
-    """The shape of keys or values (1, kv_heads, tokens, head_dim) without the tokens."""
-    return (*states.shape[:2], states.shape[3])
-
-
-def _part_of(kv_cache: weakref.ref[KVCache], i: int) -> Allocate:
-    """A function that allocates layer `i`. It has only a weak reference to the cache, because a
-    layer must not keep its cache alive."""
-
-    def allocate(
-        key_states: torch.Tensor, value_states: torch.Tensor
-    ) -> tuple[torch.Tensor, torch.Tensor]:
-        whole = kv_cache()
-        assert whole is not None  # the cache is in use: this layer is being written
-        return whole.part(i, key_states, value_states)
-
-    return allocate
+def _kind(states: torch.Tensor) -> tuple[Any, ...]:
+    """Heads, head size, dtype and device of keys or values (1, kv_heads, tokens, head_dim)."""
+    return states.shape[1], states.shape[3], states.dtype, states.device
 
 
 @torch.inference_mode()

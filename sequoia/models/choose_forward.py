@@ -6,10 +6,7 @@ from __future__ import annotations
 import gc
 import logging
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
-
-import torch
 
 from sequoia.algorithm.tree import Tree
 from sequoia.errors import OutOfMemory
@@ -17,15 +14,15 @@ from sequoia.models.compare_logits import EXACT, SampleText, Walk, distances, is
 from sequoia.models.cuda_capture import CudaCapture
 from sequoia.models.cuda_graphs import STEP, Forward, GraphedForward
 from sequoia.models.fast_llama import fast_forward
-from sequoia.models.grouped_attention import has_groups, with_grouped_attention
+from sequoia.models.grouped_attention import grouped_forward
 from sequoia.models.native.library import NoLibrary
 from sequoia.models.native.native_llama import native_forward
 from sequoia.models.self_test import FASTER, USUAL, Wrong, self_test, tested
-from sequoia.models.tree_forward import TreeModel, transformers_forward
+from sequoia.models.tree_forward import TreeModel
 from sequoia.this_machine.memory import allocated_bytes, size
 
-# makes a faster forward of a model; None if the model does not support it
-Make = Callable[[TreeModel], Forward | None]
+# makes a faster forward of a model of `transformers`; None if it does not support the model
+Make = Callable[[Any], Forward | None]
 
 # a faster forward raises these for a model that is built differently from others of its family
 _BUILT_DIFFERENTLY = (RuntimeError, AttributeError, TypeError, IndexError)
@@ -75,29 +72,18 @@ def _in_words(problem: Exception) -> str:
 
 def _faster_forwards(model: TreeModel) -> Sequence[Make]:
     """The faster forwards to try for `model`, the fastest first."""
-    grouped = [_grouped] if has_groups(model.config) else []
     if model.placement:  # CUDA graphs and FastLlama need all weights in one place
-        return grouped
+        return [grouped_forward]
     if not model.may_use_graphs:
-        return [lambda one: native_forward(one.hf), lambda one: fast_forward(one.hf)]
-    return [*grouped, lambda one: one.forward]
-
-
-def _grouped(model: TreeModel) -> Forward:
-    return partial(grouped_forward, model.hf)
-
-
-def grouped_forward(hf: Any, *given: Any) -> torch.Tensor:
-    """`transformers_forward` with grouped attention."""
-    with with_grouped_attention(hf.config.get_text_config()):
-        return transformers_forward(hf, *given)
+        return [native_forward, fast_forward]
+    return [grouped_forward, lambda _: model.forward]
 
 
 def _is_used(model: TreeModel, make: Make, sample: SampleText) -> bool:
     """Make `model` use the forward that `make` returns, on one GPU as CUDA graphs. Returns whether
     there is one. Raises Wrong, among others, if it must not be used."""
     usual = model.forward
-    forward = make(model)
+    forward = make(model.hf)
     if forward is None:
         return False
     model.forward = forward

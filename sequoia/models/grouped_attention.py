@@ -9,8 +9,7 @@ The result must be that of `sdpa_attention_forward` in `transformers`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import torch
@@ -20,6 +19,8 @@ from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 
 from sequoia.models.cache_and_mask import aligned
+from sequoia.models.cuda_graphs import Forward
+from sequoia.models.tree_forward import transformers_forward
 
 _NAME = "sequoia_grouped"
 _USUAL = "sdpa"
@@ -77,13 +78,16 @@ def has_groups(config: Any) -> bool:
     return kv_heads < heads and config._attn_implementation == _USUAL
 
 
-@contextmanager
-def with_grouped_attention(config: Any) -> Iterator[None]:
-    """A context in which a model uses `grouped_attention`. config: the config of the model's text
-    part."""
+def grouped_forward(hf: Any) -> Forward | None:
+    """The forward of `transformers` with `grouped_attention`; None if `hf` would not gain by it."""
+    return partial(_forward, hf) if has_groups(hf.config.get_text_config()) else None
+
+
+def _forward(hf: Any, *given: Any) -> torch.Tensor:
+    config = hf.config.get_text_config()
     config._attn_implementation = _NAME
     try:
-        yield
+        return transformers_forward(hf, *given)
     finally:
         config._attn_implementation = _USUAL
 

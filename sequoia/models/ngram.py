@@ -14,6 +14,7 @@ import torch
 from sequoia.algorithm.sampling import Drawn
 from sequoia.algorithm.tree import Tree
 from sequoia.models.cache_and_mask import DynamicTreeLayout, TreeLayout
+from sequoia.models.draft import Draft, DraftContext
 from sequoia.this_machine.memory import DeviceBytes
 
 NGRAM = "ngram"  # the name of this draft in arguments and forms
@@ -61,40 +62,35 @@ def logits_of(found: Mapping[int, int], vocab: int) -> torch.Tensor:
     return logits
 
 
-class NGram:
-    """The lookup as a Draft, with `vocab` tokens. limit: the longest text of its target."""
+class NGram(Draft):
+    """The lookup as a draft, with `vocab` tokens. limit: the longest text of its target."""
 
-    name = numbers = "n-gram lookup"
-    forward_words = "a lookup in the text so far"
-    placement = limit_reason = ""
-    no_fast_forward = no_native_forward = no_gpu_verification = ""
-    parameters = 0
-    temperature = 1.0
+    name = "n-gram lookup"
     device = torch.device("cpu")
 
     def __init__(self, vocab: int, limit: int) -> None:
         self.vocab = vocab
         self.limit = limit
 
+    @property
+    def numbers(self) -> str:
+        return self.name
+
+    @property
+    def forward_words(self) -> str:
+        return "a lookup in the text so far"
+
     def open(self, capacity: int, first: int = 0) -> NGramContext:  # noqa: ARG002
         return NGramContext(self, capacity)
 
-    def at_temperature(self, temperature: float) -> NGram:  # noqa: ARG002
-        """The lookup itself: it does not divide its logits."""
-        return self
-
-    def forget(self) -> None:
-        """Does nothing: nothing is kept for later runs."""
-
     def offered(self, trees: Any) -> Any:
-        return trees if trees.most == 1 else LookedUpTrees(trees, self)
+        is_offered = trees.most == 1 or isinstance(trees, LookedUpTrees)
+        return trees if is_offered else LookedUpTrees(trees)
 
 
-class NGramContext:
-    """The text of one run, as a DraftContext. Written tokens of a tree are numbered in the order of
-    its layout, whose mask tells which of them are above a node."""
-
-    mask_dtype = torch.float32
+class NGramContext(DraftContext):
+    """The text of one run. Written tokens of a tree are numbered in the order of its layout, whose
+    mask tells which of them are above a node."""
 
     def __init__(self, model: NGram, capacity: int) -> None:
         self.model = model
@@ -109,9 +105,6 @@ class NGramContext:
 
     def needs(self, nodes: int) -> DeviceBytes:
         return Counter({self.device: 4 * nodes * (self.capacity + nodes + self.model.vocab)})
-
-    def held(self) -> DeviceBytes:
-        return Counter()
 
     def extend(self, tokens: Sequence[int]) -> torch.Tensor:
         for token in tokens:
@@ -141,20 +134,13 @@ class NGramContext:
             self._followers.append(self._written[row])
         self._written = []
 
-    def capture(self, sizes: Iterable[int], ends: Iterable[int] = ()) -> None:
-        """Does nothing: there are no CUDA graphs."""
-
-    def capture_ahead(self, most: int) -> None:
-        """Does nothing: there are no CUDA graphs."""
-
 
 class LookedUpTrees:
-    """A TreeChoice: the trees of another one, each cut to the nodes for which something was found.
-    draft: the lookup that fills them, whatever the draft of the pair is."""
+    """A TreeChoice: the trees of another one, each cut to the nodes for which something was
+    found."""
 
-    def __init__(self, trees: Any, draft: NGram) -> None:
+    def __init__(self, trees: Any) -> None:
         self._trees = trees
-        self.draft = draft
         self.most: int = trees.most
         self.widest: int = trees.widest
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from copy import copy
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Self
 
 import torch
 from torch.backends import cuda
@@ -27,6 +27,7 @@ from sequoia.models.cache_and_mask import (
     causal,
 )
 from sequoia.models.cuda_graphs import Forward, GraphedForward, result_rows
+from sequoia.models.draft import Draft, DraftContext
 from sequoia.models.layers import context_length, layer_configs
 from sequoia.models.memory_needs import cache_bytes, mask_and_logit_bytes
 from sequoia.models.packed_llama import PackedLlama
@@ -53,25 +54,19 @@ _COLDEST = 0.05  # lowest temperature at which the divided logits cannot overflo
 PREFILL_CHUNK = 1024  # prompt tokens per pass, each with a row in the mask
 _AHEAD = 64  # graphs for a longer prefix are captured up to this many tokens before they are needed
 
-T = TypeVar("T")
 
-
-class TreeModel:
+class TreeModel(Draft):
     """A causal LM of `transformers` with full attention, for any number of runs. Each run opens a
     Context of its own. Only one pass may run at a time. With CUDA graphs, the logits of a pass are
     valid only until the next pass.
 
-    vocab: the number of logits used; any further ones are padding. limit: the longest text in
-    tokens. limit_reason: why `limit` is less than the config states, or "" (see layers.py).
-    forward: the forward in use, at first the one of `transformers`.
-    no_fast_forward: why no faster forward is in use, "" if one is in use or none exists.
-    no_native_forward: why FastLlama is in use and not NativeLlama, or "".
-    no_gpu_verification: for a target, why the kernel that verifies trees on the GPU was rejected,
-    or "".
-    device: the device of token ids and logits. layer_devices: the device of each layer's KV cache.
-    placement: where the weights are, in words, "" if all are on `device`. tested: the result of the
-    self-test, in words. temperature: the number by which the forward already divides the logits.
+    vocab: the number of logits used; any further ones are padding. limit, limit_reason: see
+    layers.py. forward: the forward in use, at first the one of `transformers`. layer_devices: the
+    device of each layer's KV cache. tested: the result of the self-test, in words. For the other
+    attributes see Draft.
     """
+
+    tested = ""
 
     def __init__(
         self,
@@ -94,11 +89,6 @@ class TreeModel:
         self.dtype = model.dtype
         self.layer_devices = tuple(layer_devices) or (self.device,) * self.config.num_hidden_layers
         self.placement = placement
-        self.tested = ""
-        self.temperature = 1.0
-        self.no_fast_forward = ""
-        self.no_native_forward = ""
-        self.no_gpu_verification = ""
         self.forward: Forward = partial(transformers_forward, model)
 
     @property
@@ -141,13 +131,13 @@ class TreeModel:
         first token."""
         return Context(self, capacity, first)
 
-    def with_forward(self, forward: Forward) -> TreeModel:
+    def with_forward(self, forward: Forward) -> Self:
         """A copy of this model that uses another forward and shares everything else."""
         other = copy(self)
         other.forward = forward
         return other
 
-    def at_temperature(self, temperature: float) -> TreeModel:
+    def at_temperature(self, temperature: float) -> Self:
         """A copy of this model whose forward divides the logits by `temperature`, if the forward
         can do so at no cost and without overflows. Otherwise the model itself. The attribute
         `temperature` of the result is the number by which its logits are divided."""
@@ -182,11 +172,6 @@ class TreeModel:
             and not getattr(self.config, "num_kv_shared_layers", 0)
         )
 
-    def offered(self, trees: T) -> T:
-        """The TreeChoice `trees`, or one that leaves out those of its nodes for which a draft has
-        nothing to propose. A model has a distribution after every text."""
-        return trees
-
     def forget(self) -> None:
         """Free the KV caches that were kept for later runs."""
         if self.graphs:
@@ -202,13 +187,16 @@ class TreeModel:
         )
 
 
-class Context:
+class Context(DraftContext):
     """The state of one run on one model. `extend` appends tokens to the prefix. `forward` writes
     the nodes of a tree to the KV cache; `keep` then adds some of them to the prefix."""
+
+    model: TreeModel
 
     def __init__(self, model: TreeModel, capacity: int, first: int = 0) -> None:
         self.model = model
         self.capacity = capacity
+        self.device = model.device
         self.first = first
         self.kv_cache = model.kv_cache(capacity)
         if model.graphs and capacity:
@@ -222,17 +210,11 @@ class Context:
         return self.kv_cache.length
 
     @property
-    def device(self) -> torch.device:
-        """The device of masks and positions."""
-        return self.model.device
-
-    @property
     def mask_dtype(self) -> torch.dtype:
         return self.model.mask_dtype
 
     def needs(self, nodes: int) -> DeviceBytes:
-        """Bytes on each device that this run needs with trees of `nodes` nodes, for KV cache, mask
-        and logits."""
+        """Those for KV cache, mask and logits."""
         if not self.capacity:
             return Counter()
         model = self.model
@@ -243,8 +225,8 @@ class Context:
         return Counter({model.device: beside}) + self._cache_bytes()
 
     def held(self) -> DeviceBytes:
-        """The part of `needs` that is allocated already: the KV cache, once it was used."""
-        return self._cache_bytes() if self.kv_cache.allocated else Counter()
+        """Those of the KV cache, once it was used."""
+        return self._cache_bytes() if self.kv_cache.memory else Counter()
 
     def _cache_bytes(self) -> DeviceBytes:
         model = self.model
@@ -276,17 +258,14 @@ class Context:
     def forward(
         self, tokens: Sequence[int] | torch.Tensor, layout: TreeLayout | DynamicTreeLayout
     ) -> torch.Tensor:
-        """Process the next nodes of `layout`, one for each of `tokens`. Returns the logits (nodes,
-        vocab) after each node. The nodes are written to the KV cache, but not added to the prefix.
-        Tokens given as a tensor (nodes,) on the device are not copied to the host."""
+        """The nodes are written to the KV cache, but not added to the prefix. Tokens given as a
+        tensor (nodes,) on the device are not copied to the host."""
         first = self.kv_cache.written
         last = first + len(tokens)
         mask = layout.mask.view(self.length, first, last)
         return self._pass(tokens, layout.depths[first:last], mask)
 
     def keep(self, rows: Sequence[int]) -> None:
-        """Add the written slots `rows` (increasing, counted from the end of the prefix) to the
-        prefix, and drop the other written slots."""
         self.kv_cache.keep(rows)
 
     def drop_values(self) -> None:
@@ -297,9 +276,6 @@ class Context:
 
     @torch.inference_mode()
     def capture(self, sizes: Iterable[int], ends: Iterable[int] = ()) -> None:
-        """If the model uses CUDA graphs, capture them now, so that no step has to wait. sizes:
-        numbers of tokens in passes over trees. ends: numbers of tokens in passes that return only
-        the last token's logits."""
         if not self.model.graphs or self.model.graphs.failed:
             return
         passes = [*((rows, False) for rows in sizes), *((rows, True) for rows in ends)]
@@ -315,8 +291,6 @@ class Context:
 
     @torch.inference_mode()
     def capture_ahead(self, most: int) -> None:
-        """Capture CUDA graphs for a longer prefix now, if trees of `most` nodes will need them
-        soon. Then no step has to wait."""
         graphs = self.model.graphs
         columns = min(self.length + most + _AHEAD, self.capacity)
         if not graphs or columns <= self._next_capture:

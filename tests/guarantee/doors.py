@@ -47,7 +47,7 @@ from sequoia.decoding.cuda.kernel_check import Case, by_kernel, by_reference, ra
 from sequoia.decoding.dynamic_tree import CalibratedTree, Calibration, Costs
 from sequoia.decoding.engine import Decoder, plain, run
 from sequoia.decoding.recorder import Recorder
-from sequoia.decoding.tree_choice import ChainWhileSure, DynamicTree
+from sequoia.decoding.tree_choice import DynamicTree
 from sequoia.errors import BadAcceptance, BadModel, BadPrompt, BadTrace, BadTree
 from sequoia.exactness.losslessness import losslessness_test, tested_models
 from sequoia.exactness.losslessness.bugs import BUGS
@@ -64,6 +64,7 @@ from sequoia.exactness.losslessness.tested_models import (
 )
 from sequoia.loading.load import recorded_acceptances as acceptance_table
 from sequoia.loading.read_weights import check_frequencies, rotary_modules
+from sequoia.measuring.stopping_chain import ChainWhileSure
 from sequoia.models import tree_forward
 from sequoia.models.cache_and_mask import DynamicTreeLayout, KVCache, TreeLayout, TreeMask
 from sequoia.models.choose_forward import use_fast_forward

@@ -132,7 +132,8 @@ def graphed(capture: Capture, monkeypatch: pytest.MonkeyPatch, grouped: bool = F
     capture. grouped: whether the models count as able to use grouped attention."""
     pair = tiny_pair(context=1024)
     monkeypatch.setattr(choose_forward, "CudaCapture", lambda _: capture)
-    monkeypatch.setattr(choose_forward, "has_groups", lambda _: grouped)
+    if not grouped:
+        monkeypatch.setattr(choose_forward, "grouped_forward", lambda _: None)
     monkeypatch.setattr(TreeModel, "may_use_graphs", True)
     for model in (pair.target, pair.draft):
         model.forward = TreeModel(model.hf, model.name).forward
@@ -191,8 +192,8 @@ def test_graphs_are_tried_again_without_grouped_attention(
 ) -> None:
     """If grouped attention gives wrong logits, graphs without it are tried."""
 
-    def wrong(*given: object) -> torch.Tensor:
-        return transformers_forward(*given) * 1.5
+    def wrong(hf: object) -> cuda_graphs.Forward:
+        return lambda *given: transformers_forward(hf, *given) * 1.5
 
     monkeypatch.setattr(choose_forward, "grouped_forward", wrong)
     pair = graphed(right, monkeypatch, grouped=True)

@@ -14,8 +14,7 @@ from transformers.integrations.sdpa_attention import repeat_kv, sdpa_attention_f
 from sequoia.algorithm.tree import Tree
 from sequoia.models import grouped_attention as grouped_module
 from sequoia.models.cache_and_mask import TreeLayout
-from sequoia.models.choose_forward import grouped_forward
-from sequoia.models.grouped_attention import grouped_attention, has_groups
+from sequoia.models.grouped_attention import grouped_attention, grouped_forward
 from sequoia.models.tree_forward import TreeModel
 
 TREE = Tree((-1, 0, 0, 1, 1, 2))
@@ -74,12 +73,13 @@ def test_unsupported_inputs_are_passed_on_to_transformers(
 def test_a_whole_model_gives_the_same_logits(kind: str, kv_heads: int) -> None:
     hf = tiny_model(kind, kv_heads=kv_heads)
     plain, model = (TreeModel(hf, kind) for _ in range(2))
-    assert has_groups(model.config)
+    grouped = grouped_forward(hf)
+    assert grouped
     calls: list[int] = []
 
     def forward(*given: Any) -> torch.Tensor:
         calls.append(1)
-        return grouped_forward(hf, *given)
+        return grouped(*given)
 
     model.forward = forward
     found = []
@@ -94,5 +94,5 @@ def test_a_whole_model_gives_the_same_logits(kind: str, kv_heads: int) -> None:
 
 
 def test_a_model_with_a_key_head_for_each_query_head_has_no_groups() -> None:
-    assert not has_groups(tiny_model("gpt2").config)
-    assert not has_groups(tiny_model("llama", kv_heads=4).config)
+    assert grouped_forward(tiny_model("gpt2")) is None
+    assert grouped_forward(tiny_model("llama", kv_heads=4)) is None

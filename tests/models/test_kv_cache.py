@@ -48,7 +48,7 @@ def test_keeping_a_path_takes_few_operations_for_any_number_of_layers(layers: in
     context = model.open(40)
     context.extend(range(5))
     context.forward([1, 2, 3, 4], TreeLayout(Tree.from_branching([3]), range(4), context))
-    tensors = context.kv_cache._tensors()
+    tensors = context.kv_cache.memory
     assert len(tensors) == 2
     with Operations() as made:
         kv_cache_module._move_on_devices(tensors, [5, 8], 5)

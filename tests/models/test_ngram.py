@@ -13,11 +13,12 @@ from fakes import tiny_pair
 from sequoia import Decoder, DecodeStats, SamplingParams, StepTrace, Tree, count_acceptance, run
 from sequoia.algorithm.verifiers import VERIFIERS
 from sequoia.decoding.engine import plain
+from sequoia.decoding.race import Lane, Race
 from sequoia.loading.load import load_pair
 from sequoia.loading.pair_request import PairRequest
 from sequoia.measuring.defaults import default_plan, machine
 from sequoia.models.cache_and_mask import whole_tree_layout
-from sequoia.models.ngram import LONGEST, Followers, LookedUpTrees, NGram, logits_of
+from sequoia.models.ngram import LONGEST, Followers, NGram, logits_of
 
 VOCAB = 5
 WIDE = Tree.from_branching([3, 2, 1])
@@ -96,17 +97,16 @@ def test_children_are_drawn_only_where_something_was_found(verifier: str) -> Non
     assert {1} < {len(step.tree) for step in found}
 
 
-def test_a_tree_may_bring_its_own_draft() -> None:
-    """A race can have a lane without a draft model."""
+def test_a_race_can_have_a_lane_without_a_draft_model() -> None:
     pair = tiny_pair()
     lookup = pair.with_lookup()
     assert lookup is pair.with_lookup()
     params = SamplingParams(max_new_tokens=40, ignore_eos=True)
-    own = [*run(Decoder(lookup, REPEATED, params, WIDE))]
-    brought = [
-        *run(Decoder(pair, REPEATED, params, LookedUpTrees(WIDE, NGram(lookup.draft.vocab, 99))))
-    ]
-    assert [step.tree for step in own] == [step.tree for step in brought]
+    trees = lookup.draft.offered(WIDE)  # a decoder offers them again, which changes nothing
+    lanes = [Lane("tree", WIDE), Lane("looked up", trees, pair=lookup)]
+    raced = [step.tree for lane, step in Race(pair, REPEATED, params, lanes) if lane == 1]
+    own = [step.tree for step in run(Decoder(lookup, REPEATED, params, WIDE))]
+    assert raced == own
 
 
 def test_acceptance_is_counted_over_all_steps() -> None:

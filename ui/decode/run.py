@@ -244,8 +244,9 @@ def _chosen_tree(pair: Pair, asked: DecodeRequest) -> ChosenTree:
 
 
 def _decoder(pair: Pair, asked: DecodeRequest, chosen: ChosenTree, has_heads: bool) -> Decoder:
+    used = chosen.pair or pair
     return Decoder(
-        pair, asked.prompt, asked.params, chosen.tree, asked.verifier, has_heads=has_heads
+        used, asked.prompt, asked.params, chosen.tree, asked.verifier, has_heads=has_heads
     )
 
 

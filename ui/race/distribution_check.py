@@ -109,7 +109,7 @@ class DistributionCheck:
         finished = self._finished
         params = finished.params.further((i + 1) * _APART)
         return first_tokens(
-            finished.pair,
+            finished.pair_of(i),
             finished.prompt,
             params,
             self._tree_of(i),

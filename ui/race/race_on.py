@@ -25,6 +25,7 @@ from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost, made_with
 from ui.serving.run_job import Ended, Notice, RunJob
 from ui.serving.wait_times import Demand
+from ui.shared.tree_request import ChosenTree
 
 # No further run starts once the job has taken this many times the time limit of one run.
 TIME_LIMITS = 10
@@ -159,12 +160,9 @@ class RaceOnJob(RunJob):
         because a TreeChoice learns from its run."""
         request = self._asked.request
         first = request.lanes[0].prompt_name
-        return [
-            Lane(
-                asked.name,
-                tree or request.tree(pair, asked).tree,
-                asked.verifier,
-                further.prompt if asked.prompt_name == first else further.second_prompt,
-            )
-            for asked, tree in zip(request.lanes, self._asked.trees, strict=True)
-        ]
+        lanes = []
+        for asked, tree in zip(request.lanes, self._asked.trees, strict=True):
+            chosen = ChosenTree(tree, "") if tree else request.tree(pair, asked)
+            prompt = further.prompt if asked.prompt_name == first else further.second_prompt
+            lanes.append(Lane(asked.name, chosen.tree, asked.verifier, prompt, chosen.pair))
+        return lanes

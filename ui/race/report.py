@@ -180,9 +180,9 @@ class FinishedRace:
             seconds={phase: MANY * seconds for phase, seconds in stats.seconds.items()},
         )
 
-    def _pair(self, i: int) -> Pair:
+    def pair_of(self, i: int) -> Pair:
         """The target with the draft of lane i."""
-        return self.pair.with_lookup() if hasattr(self.lanes[i].tree, "draft") else self.pair
+        return self.lanes[i].pair or self.pair
 
     def _acceptance(self, i: int) -> Acceptance:
         """The acceptance that lane i's tree was fitted to. If there is none, the pair's acceptance
@@ -190,7 +190,7 @@ class FinishedRace:
         verifier = self.lanes[i].verifier
         return (
             self.acceptances[i]
-            or acceptance_of(self._pair(i), self.params, verifier, [self.prompt])[0]
+            or acceptance_of(self.pair_of(i), self.params, verifier, [self.prompt])[0]
         )
 
     def _what_to_try(self, i: int, stats: DecodeStats, base: Tally) -> Diagnosis:
@@ -205,7 +205,7 @@ class FinishedRace:
             tree,
             base.stats,
             acceptance,
-            self.clock.profile if self.clock else machine(self._pair(i)),
+            self.clock.profile if self.clock else machine(self.pair_of(i)),
             speedup(*self._lanes(i)),
         )
 
@@ -231,7 +231,7 @@ class FinishedRace:
                 yield i, Lossless("none", "measured", why="no_plain_text")
                 continue
             match = check_text(
-                self.pair,
+                self.pair_of(i),
                 self.prompt,
                 tally.tokens,
                 reference,

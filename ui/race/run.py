@@ -215,6 +215,7 @@ class RaceJob(RunJob):
                 one.chosen.tree,
                 one.request.verifier,
                 asked.prompt_of(one.request),
+                one.chosen.pair,
             )
             for one in plan.lanes
         ]

@@ -52,7 +52,8 @@ class ChosenTree:
     how: the tree in words. acceptance: the vector that the tree was planned from, before smoothing.
     source: where that vector comes from, such as "recorded code" for one recorded on Python code.
     For a fixed shape, such as a chain of 6 nodes, `acceptance` is None and `source` is empty. rule:
-    how a planned tree or chain was chosen (see `LaneLog`); empty for others.
+    how a planned tree or chain was chosen (see `LaneLog`); empty for others. pair: the target with
+    the draft that fills the tree, if that is not the pair's own; otherwise None.
     """
 
     tree: TreeChoice
@@ -60,6 +61,7 @@ class ChosenTree:
     acceptance: Acceptance | None = None
     source: str = ""
     rule: Rule = ""
+    pair: Pair | None = None
 
     @property
     def label(self) -> str:
@@ -214,7 +216,7 @@ class TreeRequest:
         plan = plan if len(plan.tree) > 1 else default_chain(*asked)
         words = f"{self._words()}: at most {len(plan.tree)} nodes, {rates_words(plan.source)}"
         tree = pair.draft.offered(plan.tree)
-        return ChosenTree(tree, words, plan.acceptance, plan.source)
+        return ChosenTree(tree, words, plan.acceptance, plan.source, pair=pair)
 
     def _fitted(self, run: _Run, acceptance: Acceptance) -> TreeChoice:
         nodes, levels = self.numbers
