@@ -429,7 +429,7 @@ def double_last_kept_row(patch: pytest.MonkeyPatch) -> None:
     def keep(self: KVCache, rows: Sequence[int]) -> None:
         usual(self, rows)
         if len(rows) and self.length < self.capacity:
-            for tensor in self._tensors():
+            for tensor in self.memory:
                 tensor[..., self.length, :] = tensor[..., self.length - 1, :]
             self.length += 1
 
