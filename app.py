@@ -59,9 +59,9 @@ examples:
   python app.py --target ./huge --draft ./small --offload    a target too large for the GPU
   python app.py --public                          tighter limits, for unknown visitors
 
-The page shows a recorded run at once, while the models load. Without --public, the Models tab can
-load other pairs while the page runs. The program contacts other machines only if you use --share,
-or choose models from the Hugging Face Hub with an option or in the Models tab.
+The page shows a recorded run at once, while the models load. Without --public, the page can
+load other pairs: press the name of the pair at the top. The program contacts other machines only if
+you use --share, or choose models from the Hugging Face Hub with an option or on the page.
 """
 
 

@@ -1,4 +1,4 @@
-"""Puts the page together from its header and its tabs. For logs, a handler is named after its tab
+"""Puts the page together from its header and its views. For logs, a handler is named after its view
 and the function in the code."""
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
 from ui.serving.owner import OwnerLink
 from ui.serving.page_cache import PageCache
-from ui.shared import serve_modules
+from ui.shared import markup, serve_modules
 from ui.shared.layout import header
 from ui.shared.theme import FOLDER, theme
 from ui.tour.tab import TourTab
@@ -33,7 +33,7 @@ TITLE = "Sequoia: tree speculative decoding, live"
 
 
 class View(Protocol):
-    """The content of a tab."""
+    """The content of a tab, or of the drawer with the models."""
 
     def build(self) -> None: ...
     def wire(self, blocks: gr.Blocks, /) -> None: ...
@@ -54,33 +54,45 @@ def page(
         top = header(model_host.status_json if limits.models else None)
         live = LiveView(model_host, limits, top)
         views: dict[str, View] = {
-            "Decode": live,
-            "Tour": TourTab(),
-            "Race": RaceTab(model_host, limits, live),
-            "Lab": LabTab(model_host, limits, live),
-            "Walk": WalkTab(),
-            "Lossless": LosslessTab(model_host, limits),
-            "Experiments": ExperimentsTab(model_host, limits),
-            "Hardware": HardwareTab(model_host, limits, live),
-            "Paper": PaperTab(),
+            "decode": live,
+            "tour": TourTab(),
+            "race": RaceTab(model_host, limits, live),
+            "lab": LabTab(model_host, limits, live),
+            "walk": WalkTab(),
+            "lossless": LosslessTab(model_host, limits),
+            "experiments": ExperimentsTab(model_host, limits),
+            "hardware": HardwareTab(model_host, limits, live),
+            "paper": PaperTab(),
         }
-        if limits.models:
-            views["Models"] = ModelsTab(model_host, limits, online)
-        tabs = dict[int, str]()  # the tab of each handler
-        with gr.Tabs():
+        owners = dict[int, str]()  # the view of each handler
+        # the row of these tabs is hidden: the header's navigation takes its place
+        with gr.Tabs(overflow_behavior="wrap"):
             for name, view in views.items():
-                with gr.Tab(name):
+                with gr.Tab(name, elem_id=f"view-{name}"):
                     view.build()
-                tabs = dict.fromkeys(blocks.fns, name) | tabs
+                owners = dict.fromkeys(blocks.fns, name) | owners
+        if limits.models:
+            views["models"] = ModelsTab(model_host, limits, online)
+            _drawer(top, views["models"])
+            owners = dict.fromkeys(blocks.fns, "models") | owners
         for name, view in views.items():
             view.wire(blocks)
-            tabs = dict.fromkeys(blocks.fns, name) | tabs
+            owners = dict.fromkeys(blocks.fns, name) | owners
     for number, handler in blocks.fns.items():
         own = handler.name if handler.fn else "script"
-        handler.api_name = f"{tabs[number].lower()}_{own}"
+        handler.api_name = f"{owners[number]}_{own}"
     with blocks:
         add_api(model_host, api_limits)
     return blocks.queue(api_open=False, max_size=limits.requests, default_concurrency_limit=8)
+
+
+def _drawer(top: gr.HTML, view: View) -> None:
+    """Lay `view` out in the drawer that the header opens. The browser builds it when the visitor
+    opens it for the first time."""
+    with gr.Column(visible=False, elem_id="pg-models") as drawer:
+        view.build()
+    built = markup.literal(gr.update(visible=True))
+    top.models(None, None, drawer, js=f"() => ({built})", api_visibility="private")
 
 
 def launch_options(

@@ -3,7 +3,7 @@
 
 Each type is tested with toy models of its default config and of variants of it. A toy pair is
 loaded, decodes with a tree, and its output is compared with that of `transformers`. With --json
-assets/model_types.json, the list that the Models tab shows is written anew.
+assets/model_types.json, the list that the page shows is written anew.
 """
 
 from __future__ import annotations

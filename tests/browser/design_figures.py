@@ -1,4 +1,4 @@
-"""How many sizes the style sheets use, and how much each tab shows on its first screen."""
+"""How many sizes the style sheets use, and how much each view shows on its first screen."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Page, sync_playwright
-from running_app import CHROMIUM, FLAGS, ROOT, App, Visit, open_tab
+from running_app import CHROMIUM, FLAGS, PLACES, ROOT, App, Visit, open_view
 
 SMALL = 13  # px; type of this size or less is small
-DRAWN = 4000  # ms until a tab that was opened shows its charts
+DRAWN = 4000  # ms until a view that was opened shows its charts
 LENGTH = re.compile(r"(?<![\w.#])-?(\d*\.?\d+(?:px|em|rem|lh|%|mm|cqi|vw))")
 KINDS = {
     "font sizes": r"font(?:-size)?",
@@ -95,11 +95,10 @@ def of_the_sheets(folder: Path) -> dict[str, list[str]]:
     return {kind: sorted(values) for kind, values in found.items()}
 
 
-def of_the_tabs(page: Page) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Name and figures of each tab."""
-    names = page.get_by_role("tab").all_inner_texts()
-    for name in dict.fromkeys(filter(None, names)):
-        open_tab(page, name)
+def of_the_views(page: Page) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Name and figures of each view."""
+    for name in [name for views in PLACES.values() for name in views.values()]:
+        open_view(page, name)
         page.wait_for_timeout(DRAWN)
         yield name, page.evaluate(IN_VIEW, SMALL)
 
@@ -123,7 +122,7 @@ def main() -> None:
             viewport = {"width": width, "height": height}
             page = Visit(browser, app.url, has_form=False, viewport=viewport).page
             print(f"\n{given.size:12} {'words':>6} {'small':>6} {'controls':>9}")
-            for name, seen in of_the_tabs(page):
+            for name, seen in of_the_views(page):
                 share = seen["small"] / max(seen["words"], 1)
                 print(f"{name:12} {seen['words']:6} {share:6.0%} {seen['controls']:9}")
             browser.close()

@@ -19,6 +19,7 @@ from playwright.sync_api import Browser, BrowserContext, Page
 
 ROOT = Path(__file__).resolve().parents[2]
 CHROMIUM = "/usr/bin/chromium"
+PLACES: dict[str, dict[str, str]] = json.loads((ROOT / "assets" / "places.json").read_text())
 CALLED = re.compile(r"/run/predict$")  # the address of a handler that does not queue
 FLAGS = [
     "--no-sandbox",
@@ -99,13 +100,17 @@ class App:
         return "".join(self._lines)
 
 
-def open_tab(page: Page, name: str) -> None:
-    """Press a tab, or its entry in the menu of the tabs that do not fit in the row."""
-    shown = page.get_by_role("tab", name=name).locator("visible=true")
-    if shown.count() == 0:
-        page.locator(".overflow-menu > button").click()
-        shown = page.locator(".overflow-dropdown").get_by_text(name)
-    shown.click()
+def open_view(page: Page, name: str) -> None:
+    """Open a view by its name, as a visitor does: first its place, unless that is open. Or open the
+    drawer "Models"."""
+    if name == "Models":
+        page.click("[data-act=models]")
+        return
+    tab = page.get_by_role("tab", name=name, exact=True)
+    if not tab.count():
+        place = next(place for place, views in PLACES.items() if name in views.values())
+        page.get_by_role("tab", name=place, exact=True).click()
+    tab.click()
 
 
 class Contexts:

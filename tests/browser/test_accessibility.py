@@ -1,6 +1,6 @@
-"""axe-core finds no violation of WCAG or of axe's own best practices in any tab of the real page.
-In dark colours only axe's rules about colours are checked. In the Hardware and Models tabs, the Tab
-key stops at few places."""
+"""axe-core finds no violation of WCAG or of axe's own best practices in any view of the real page.
+In dark colours only axe's rules about colours are checked. In Machine and Models, the Tab key stops
+at few places."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page
-from running_app import ROOT, App, Visit
+from running_app import ROOT, App, Visit, open_view
 from view_pages import COLOUR_RULES, settle, stop_transitions
 
 AXE = ROOT / ".ci" / "node_modules" / "axe-core" / "axe.min.js"
-LAST = {  # for each tab, the element that appears last when the tab is opened
-    "Decode": "#pg-view .sq-n",
+LAST = {  # for each view, the element that appears last when it is opened
+    "One decoder": "#pg-view .sq-n",
     "Tour": ".sq-tour-stop",
-    "Race": "#rc-view .race-lane",
-    "Lab": "#lab-view .sq-lab-tree .sq-n",
+    "Side by side": "#rc-view .race-lane",
+    "Tree": "#lab-view .sq-lab-tree .sq-n",
     "Walk": ".sq-walk [data-part=caption]",
     "Lossless": "#ls-view .ls-verdict[data-kind=fits]",
     "Experiments": "#xp-view .xp-entry",
-    "Hardware": "#hw-view .hw-chart[data-drawn=yes]",
+    "Machine": "#hw-view .hw-chart[data-drawn=yes]",
     "Paper": "#pp-view .hw-chart[data-drawn=yes]",
     "Models": ".md-table tr[data-pair]",
 }
-MOST_STOPS = {"Hardware": 40, "Models": 40}
+MOST_STOPS = {"Machine": 40, "Models": 40}
 STOPS = """() => [...document.querySelectorAll(
     "a[href], button, input, select, textarea, summary, [tabindex]")].filter(one =>
     one.tabIndex >= 0 && !one.disabled && one.getClientRects().length &&
@@ -65,18 +65,19 @@ def page(browser: Browser, app: App) -> Iterator[Page]:
     visit.check(app.url)
 
 
-def comes(page: Page, tab: str) -> None:
-    """Open a tab and wait until it shows everything."""
-    page.get_by_role("tab", name=tab, exact=True).click()
-    if tab == "Lossless":
+def comes(page: Page, view: str) -> None:
+    """Open a view and wait until it shows everything."""
+    page.keyboard.press("Escape")  # closes the drawer with the models
+    open_view(page, view)
+    if view == "Lossless":
         page.fill("#ls-samples input", "300")
         page.press("#ls-run", "Enter")  # a click would leave the button in its hover colour
-    if tab == "Hardware":
+    if view == "Machine":
         page.wait_for_function(
             "document.querySelectorAll('#hw-view .hw-chart[data-drawn=yes]').length >= 3",
             timeout=30_000,
         )
-    page.wait_for_selector(LAST[tab], timeout=30_000)
+    page.wait_for_selector(LAST[view], timeout=30_000)
     settle(page)
 
 
@@ -99,9 +100,9 @@ def violations_in_dark_colours(page: Page) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("tab", LAST)
-def test_axe_finds_nothing_wrong(page: Page, tab: str) -> None:
-    comes(page, tab)
+@pytest.mark.parametrize("view", LAST)
+def test_axe_finds_nothing_wrong(page: Page, view: str) -> None:
+    comes(page, view)
     assert violations(page) == []
     assert violations_in_dark_colours(page) == []
 
@@ -124,14 +125,14 @@ def test_axe_finds_what_is_wrong(page: Page) -> None:
     page.evaluate("document.querySelectorAll('[id^=wrong-]').forEach((one) => one.remove())")
 
 
-@pytest.mark.parametrize("tab", MOST_STOPS)
-def test_the_tab_key_stops_at_few_places(page: Page, tab: str) -> None:
-    comes(page, tab)
-    assert page.evaluate(STOPS) <= MOST_STOPS[tab]
+@pytest.mark.parametrize("view", MOST_STOPS)
+def test_the_tab_key_stops_at_few_places(page: Page, view: str) -> None:
+    comes(page, view)
+    assert page.evaluate(STOPS) <= MOST_STOPS[view]
 
 
 def test_axe_finds_nothing_wrong_in_presenter_mode(page: Page) -> None:
-    comes(page, "Decode")
+    comes(page, "One decoder")
     page.click("#pg-view [data-part=present]")
     page.wait_for_selector(".sq-present")
     settle(page)

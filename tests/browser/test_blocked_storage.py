@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
-from running_app import App, open_tab
+from running_app import App, open_view
 from test_page import enter, ready, until
 
 NO_STORAGE = """for (const name of ["localStorage", "sessionStorage"])
@@ -59,7 +59,7 @@ def test_the_page_works_without(browser: Browser, app: App, what: str) -> None:
         run(page)
         page.click("#pg-link")
         expect(page.locator("#pg-view [data-part=notice]")).to_contain_text("ink")
-        open_tab(page, "Tour")
+        open_view(page, "Tour")
         expect(page.locator(".sq-tour")).to_be_visible()
         page.reload()
         ready(page)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
-from running_app import open_tab
+from running_app import open_view
 
 from sequoia.experiments.registry import EXPERIMENTS
 
@@ -21,7 +21,7 @@ Part = Callable[[str], Locator]
 def page(visit: Callable[..., Page]) -> Page:
     """The tab on a phone."""
     page = visit(has_form=False, viewport={"width": 390, "height": 844})
-    open_tab(page, "Experiments")
+    open_view(page, "Experiments")
     return page
 
 

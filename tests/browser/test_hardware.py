@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
-from running_app import open_tab
+from running_app import open_view
 
 from sequoia import HardwareProfile
 
@@ -35,7 +35,7 @@ def opened(visit: Visit) -> Callable[..., Page]:
 
 
 def comes(page: Page) -> None:
-    open_tab(page, "Hardware")
+    open_view(page, "Machine")
     page.wait_for_function(
         "document.querySelectorAll('.hw-chart[data-drawn=yes]').length >= 3", timeout=30_000
     )
@@ -155,7 +155,7 @@ def test_profiles_are_kept_over_a_reload_exported_and_removed(
 
 def test_a_run_is_compared_with_its_prediction(opened: Callable[..., Page]) -> None:
     page = opened()
-    page.get_by_role("tab", name="Decode").click()
+    open_view(page, "One decoder")
     page.fill("#pg-tokens input", "24")
     page.click("#pg-run")
     page.wait_for_function(
@@ -163,7 +163,7 @@ def test_a_run_is_compared_with_its_prediction(opened: Callable[..., Page]) -> N
         "(document.querySelector('#pg-view .sq-stage').view.store)",
         timeout=60_000,
     )
-    page.get_by_role("tab", name="Hardware").click()
+    open_view(page, "Machine")
     until(page, "b.view.run !== null")
     assert page.locator("#hw-view [data-part=difference]").inner_text() == board(
         page, "view.run.sentence"
@@ -211,7 +211,7 @@ def test_a_profile_made_with_the_form_can_time_a_run(opened: Callable[..., Page]
     page.wait_for_function(
         "document.querySelector('#pg-view .sq-stage')?.view?.store.steps.length > 0"
     )
-    page.get_by_role("tab", name="Decode").click()
+    open_view(page, "One decoder")
     if not page.locator("#pg-side").is_visible():
         page.click("[data-act=panel]")
     page.click("#pg-clock input")
@@ -230,5 +230,5 @@ def test_a_profile_made_with_the_form_can_time_a_run(opened: Callable[..., Page]
         "(document.querySelector('#pg-view .sq-stage').view.store)",
         timeout=60_000,
     )
-    page.get_by_role("tab", name="Lab").click()
+    open_view(page, "Tree")
     page.wait_for_function("document.querySelector('[data-part=clock]')?.value === 'kept:my card'")

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
-from running_app import App, Visit, open_tab
+from running_app import App, Visit, open_view
 from test_page import enter, ready, until
 
 JOIN = "**/queue/join*"
@@ -28,20 +28,20 @@ def test_buttons_come_back_after_a_refused_press_and_a_broken_stream(
     page = Visit(browser, app.url).page
     ready(page)
     page.route(JOIN, lambda route: route.fulfill(status=503, body=FULL))
-    open_tab(page, "Race")
+    open_view(page, "Side by side")
     page.click("#rc-run")
     expect(page.locator("#rc-run")).to_be_disabled()
-    open_tab(page, "Decode")
+    open_view(page, "One decoder")
     page.click("#pg-run")
     expect(page.locator("#pg-run")).to_be_disabled()
     for button in ("run", "step", "open"):
         expect(page.locator(f"#pg-{button}")).to_be_enabled(timeout=WAIT)
     assert NOT_TAKEN in error(page, "pg")
-    open_tab(page, "Race")
+    open_view(page, "Side by side")
     expect(page.locator("#rc-run")).to_be_enabled(timeout=WAIT)
     assert NOT_TAKEN in error(page, "rc")
     page.unroute(JOIN)
-    open_tab(page, "Decode")
+    open_view(page, "One decoder")
     enter(page, tokens=24)
     page.click("#pg-run")
     until(page, "s.meta.label === 'measured' && s.done")

@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
+from running_app import open_view
 from tree_files import (
     from_node_link,
     to_csv,
@@ -543,7 +544,7 @@ def test_a_tree_from_the_lab_runs_in_the_decode_view(visit: Callable[..., Page])
     page = visit()
     page.wait_for_selector(".pg-status[data-stage=ready]", timeout=40_000)
     page.fill("#pg-tokens input", "24")
-    page.get_by_role("tab", name="Lab").click()
+    open_view(page, "Tree")
     page.wait_for_selector(part("run"))
     page.wait_for_function(
         "document.querySelector('#lab-view .sq-lab').view.state.profile !== null", timeout=20_000

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from playwright.sync_api import Page, expect
-from running_app import open_tab
+from running_app import open_view
 
 DONE = "#ls-view .ls-verdict[data-kind={}]"
 
@@ -26,7 +26,7 @@ def test_the_tab_opens_with_two_recorded_tests_in_aligned_rows(
 ) -> None:
     """Until a test is run, the tab shows two recorded tests side by side."""
     page = visit(has_form=False, viewport={"width": 1280, "height": 900})
-    open_tab(page, "Lossless")
+    open_view(page, "Lossless")
     page.wait_for_selector("#ls-view [data-part=recorded-draft-noise]")
     assert page.inner_text("#ls-run") == text(page, "[data-part=run]") == "Run the test"
     tables = page.locator("#ls-view .ls-bars")
@@ -52,7 +52,7 @@ def test_the_tab_opens_with_two_recorded_tests_in_aligned_rows(
 def test_a_visit_to_the_tab(visit: Callable[..., Page]) -> None:
     page = visit(has_form=False, viewport={"width": 390, "height": 844})
     page.wait_for_selector(".pg-status[data-stage=ready]", timeout=60_000)
-    open_tab(page, "Lossless")
+    open_view(page, "Lossless")
     assert "recorded" in text(page, "[data-part=recorded-correct]")  # before any test was run
     page.click("[data-act=panel]")  # in a narrow window the form is a drawer
     page.fill("#ls-samples input", "3000")

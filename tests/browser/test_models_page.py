@@ -13,7 +13,7 @@ import pytest
 from fake_hub import FakeHub, served
 from fakes import EOS, noisy, save, tiny_model, tiny_tokenizer
 from playwright.sync_api import Browser, Page, TimeoutError, expect
-from running_app import App, Visit
+from running_app import App, Visit, open_view
 from tokenizers.processors import TemplateProcessing
 
 CHAT = (
@@ -77,7 +77,7 @@ def opened(browser: Browser, models_app: App) -> Iterator[Callable[..., Page]]:
 
 
 def comes(page: Page) -> Page:
-    page.get_by_role("tab", name="Models").click()
+    open_view(page, "Models")
     page.wait_for_selector(".md-table tr[data-pair]")
     return page
 
@@ -162,9 +162,9 @@ def test_a_download_is_stopped_and_continued_and_every_page_uses_its_models(
     for page in (other, opened()):  # no recorded success of the bundled pair is shown any more
         expect(page.locator("#pg-view [data-part=empty]")).to_be_visible()
         expect(page.locator("#pg-run")).to_be_visible()
-        page.get_by_role("tab", name="Race").click()
+        open_view(page, "Side by side")
         expect(page.locator("#rc-view [data-part=empty]")).to_be_visible()
-        page.get_by_role("tab", name="Decode").click()
+        open_view(page, "One decoder")
     other.fill("#pg-tokens input", "24")
     other.click("#pg-run")
     other.wait_for_selector("#pg-run:not([disabled])", timeout=60_000)
@@ -177,11 +177,12 @@ def test_the_bundled_pair_is_loaded_again_and_the_chat_box_hidden(
     opened: Callable[..., Page],
 ) -> None:
     page = comes(opened())
-    page.get_by_role("tab", name="Models").click()
     page.click("#md-pair input")
     page.get_by_role("option", name="bundled").click()
     page.click("#md-load")
     ended(page, "done")
     expect(page.locator(".pg-status")).to_contain_text("bundled pair", timeout=15_000)
-    page.get_by_role("tab", name="Decode").click()
+    page.keyboard.press("Escape")
+    expect(page.locator("#pg-models")).to_be_hidden()
+    expect(page.locator("[data-act=models]")).to_be_focused()
     expect(page.locator("#pg-chat")).to_have_count(0)

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
-from running_app import App, open_tab
+from running_app import App, open_view
 from view_pages import settle
 
 from sequoia import Run
@@ -362,7 +362,7 @@ def test_the_tree_in_the_form_is_drawn_while_the_visitor_types(visit: Callable[.
     assert picture.locator(".sq-thumbnail-dots").get_attribute("d").count("M") == 7
     enter(page, second=99)
     expect(picture).to_be_hidden()
-    open_tab(page, "Race")
+    open_view(page, "Side by side")
     page.click("#rc-kind-4 input")
     page.get_by_role("option", name="Chain", exact=True).click()
     lane = page.locator("#race-tree-picture-4 .sq-form-tree")

@@ -1,4 +1,4 @@
-"""The page's address names the open tab and what the tab shows. A reload, the Back button and a
+"""The page's address names the open view and what it shows. A reload, the Back button and a
 copied link show the same again. A damaged address gives a message, and the page opens as it does
 without a link."""
 
@@ -10,7 +10,7 @@ from urllib.parse import unquote_plus
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
-from running_app import App, Visit
+from running_app import App, Visit, open_view
 
 STAGE = "document.querySelector('#pg-view .sq-stage').view"
 LAB = "document.querySelector('#lab-view .sq-lab')?.view?.state"
@@ -26,7 +26,7 @@ def open_at(browser: Browser, app: App) -> Iterator[Open]:
 
     def opened(fragment: str) -> Page:
         context = {"permissions": ["clipboard-read", "clipboard-write"]}
-        visits.append(AnyTab(browser, app.url + fragment, **context))
+        visits.append(AnyView(browser, app.url + fragment, **context))
         return visits[-1].page
 
     yield opened
@@ -34,8 +34,8 @@ def open_at(browser: Browser, app: App) -> Iterator[Open]:
         visit.check(app.url)
 
 
-class AnyTab(Visit):
-    """A visit that may open on any tab. Unlike Visit, it does not wait for the Decode tab."""
+class AnyView(Visit):
+    """A visit that may open on any view. Unlike Visit, it does not wait for One decoder."""
 
     def __init__(self, browser: Browser, url: str, **options: Any) -> None:
         self.open(browser, url, options)
@@ -52,12 +52,9 @@ def wait_for(page: Page, piece: str) -> None:
     )
 
 
-def open_tab(page: Page) -> str:
-    return page.locator("[role=tab][aria-selected=true]").inner_text()
-
-
-def choose(page: Page, tab: str) -> None:
-    page.get_by_role("tab", name=tab, exact=True).click()
+def opened(page: Page) -> list[str]:
+    """The place and the view that are open."""
+    return page.get_by_role("tab", selected=True).all_inner_texts()
 
 
 @pytest.mark.nightly
@@ -71,20 +68,20 @@ def test_back_and_reload_show_the_same_again(open_at: Open) -> None:
     page.evaluate(f"{STAGE}.seek(7)")
     wait_for(page, "step=7")
     wait_for(page, "temperature=0.3")
-    choose(page, "Lab")
-    wait_for(page, "#lab")
+    open_view(page, "Tree")
+    wait_for(page, "#design/tree")
     # once the step times are known, the Lab switches to the fastest tree
     page.wait_for_function("document.querySelector('#lab-view .sq-lab')?.view?.lab.hasOpened")
     page.evaluate(f"{LAB}.set({{ n: 40 }})")
     wait_for(page, "n=40")
-    choose(page, "Race")
-    wait_for(page, "#race")
+    open_view(page, "Machine")
+    wait_for(page, "#design/machine")
     page.go_back()
     wait_for(page, "n=40")
-    assert open_tab(page) == "Lab"
+    assert opened(page) == ["Design", "Tree"]
     page.go_back()
     wait_for(page, "step=7")
-    assert open_tab(page) == "Decode"
+    assert opened(page) == ["Run", "One decoder"]
     page.wait_for_timeout(1000)  # reloading while a message arrives would write to the console
     page.reload()
     page.wait_for_function(
@@ -96,20 +93,37 @@ def test_back_and_reload_show_the_same_again(open_at: Open) -> None:
     page.wait_for_timeout(1000)
 
 
+def test_the_arrow_keys_move_in_both_rows_and_a_place_opens_its_latest_view(open_at: Open) -> None:
+    page = open_at("#learn/walk")
+    expect(page.locator(".sq-walk [data-part=caption]")).to_be_visible(timeout=20_000)
+    page.get_by_role("tab", name="Learn").focus()
+    for key in ("ArrowRight", "ArrowRight", "ArrowRight", "Enter"):
+        page.keyboard.press(key)
+    assert opened(page) == ["Evidence", "Paper"]
+    page.keyboard.press("Home")
+    page.keyboard.press("Enter")
+    assert opened(page) == ["Learn", "Walk"]
+    page.get_by_role("tab", name="Walk").focus()
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("Enter")
+    assert opened(page) == ["Learn", "Tour"]
+    assert fragment(page) == "#learn/tour"
+
+
 @pytest.mark.nightly
 def test_a_link_to_a_race_fills_its_lanes(open_at: Open) -> None:
-    page = open_at(f"#race&seed=9&{LANES}")
+    page = open_at(f"#run/side-by-side&seed=9&{LANES}")
     expect(page.locator("#rc-seed input")).to_have_value("9")
     expect(page.locator("#rc-numbers-2 :is(input, textarea)")).to_have_value("32, 8")
     expect(page.locator("#rc-kind-3 input")).to_have_value("no lane")
-    assert open_tab(page) == "Race"
+    assert opened(page) == ["Run", "Side by side"]
 
 
 @pytest.mark.parametrize(
     ("damaged", "words"),
     [
-        ("#decode&temperature=abc", "temperature: “abc” is not a number"),
-        ("#<script>alert(1)</script>", "is not a tab"),
+        ("#run/one-decoder&temperature=abc", "temperature: “abc” is not a number"),
+        ("#<script>alert(1)</script>", "is not a view"),
     ],
 )
 def test_a_damaged_link_gives_a_message_and_the_opening_view(
@@ -119,13 +133,13 @@ def test_a_damaged_link_gives_a_message_and_the_opening_view(
     error = page.locator("#pg-view [data-part=error]")
     expect(error).to_contain_text("This link is damaged and was ignored")
     expect(error).to_contain_text(words)
-    assert open_tab(page) == "Decode"
+    assert opened(page) == ["Run", "One decoder"]
     assert page.evaluate(f"{STAGE}.store.meta.opening") is not None
     assert fragment(page) != unquote_plus(damaged)
 
 
 def test_settings_that_cannot_run_here_are_refused(open_at: Open) -> None:
-    page = open_at("#decode&temperature=4&tree=nonsense")
+    page = open_at("#run/one-decoder&temperature=4&tree=nonsense")
     expect(page.locator("#pg-view [data-part=error]")).to_contain_text(
         "unknown tree 'nonsense'", timeout=20_000
     )

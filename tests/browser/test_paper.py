@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Page, expect
-from running_app import open_tab
+from running_app import open_view
 
 from sequoia.planning.paper_results import paper_file, paper_tables
 
@@ -16,7 +16,7 @@ DRAWN = "#pp-view [data-part=scale] .hw-chart[data-drawn=yes]"
 
 def test_a_claim_opens_its_tables_and_its_experiment(visit: Callable[..., Page]) -> None:
     page = visit(has_form=False)
-    open_tab(page, "Paper")
+    open_view(page, "Paper")
     part = page.locator("#pp-view [data-part=a100]")
     line = part.locator("tbody tr").first
     expect(line).to_be_hidden()
@@ -42,7 +42,7 @@ def test_a_claim_opens_its_tables_and_its_experiment(visit: Callable[..., Page])
 @pytest.mark.nightly
 def test_the_tab_at_the_width_of_a_phone(visit: Callable[..., Page]) -> None:
     page = visit(has_form=False, viewport={"width": 390, "height": 844})
-    open_tab(page, "Paper")
+    open_view(page, "Paper")
     page.wait_for_selector(DRAWN, timeout=30_000)
     link = page.locator("#pp-view .pp-intro a")
     assert link.get_attribute("href") == paper_file()["paper"]["url"]

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 from nightly_cases import nightly
 from playwright.sync_api import Page, expect
+from running_app import open_view
 
 # what is drawn on paper but lies outside its box, as "class: height/needed, width/needed"
 CUT = """view => {
@@ -30,12 +31,14 @@ OUTSIDE = """view => {
 }"""
 
 
-@pytest.mark.parametrize(("tab", "form"), [("Decode", "pg"), *nightly(("Race", "rc"))])
+@pytest.mark.parametrize(
+    ("view", "form"), [("One decoder", "pg"), *nightly(("Side by side", "rc"))]
+)
 def test_texts_trees_and_charts_are_printed_whole(
-    visit: Callable[..., Page], tab: str, form: str
+    visit: Callable[..., Page], view: str, form: str
 ) -> None:
-    page = visit(has_form=tab == "Race")  # the form takes room on screen, but not on paper
-    page.get_by_role("tab", name=tab, exact=True).click()
+    page = visit(has_form=view == "Side by side")  # the form takes room on screen, but not on paper
+    open_view(page, view)
     expect(page.locator(f"#{form}-view .sq-text-box").first).to_be_visible()
     page.emulate_media(media="print")
     page.evaluate("window.dispatchEvent(new Event('beforeprint'))")

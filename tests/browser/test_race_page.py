@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
-from running_app import CALLED
+from running_app import CALLED, open_view
 from test_race_view import AXE, VIOLATIONS
 from view_pages import settle
 
@@ -40,7 +40,7 @@ def to_race(page: Page, **values: Any) -> None:
     """Open the race tab, choose two lanes (plain decoding and a chain) and this machine's clock, and
     type numbers into its form."""
     page.wait_for_selector(".pg-status[data-stage=ready]", timeout=40_000)
-    page.get_by_role("tab", name="Race").click()
+    open_view(page, "Side by side")
     for place, name in ((2, "Chain"), (3, "no lane")):
         page.click(f"#rc-kind-{place} input")
         # the previous menu may still be closing
@@ -73,7 +73,7 @@ def test_a_lane_looked_at_keeps_its_numbers(visit: Visit) -> None:
 @pytest.mark.parametrize("view", ["decode", "race"])
 def test_a_view_that_missed_its_first_value_asks_for_it(visit: Visit, view: str) -> None:
     page = visit()
-    page.get_by_role("tab", name="Race").click()
+    open_view(page, "Side by side")
     until(page, "s.steps.length > 5")
     asked = page.evaluate(
         """(view) => new Promise((called) => {
@@ -95,7 +95,7 @@ def test_a_visitor_runs_saves_and_reloads_a_race(visit: Visit, tmp_path: Path) -
     """A visitor sees the recorded race, runs one of their own, stops its losslessness check, saves
     the race, reloads the page, and opens a lane in the Decode view."""
     page = visit()
-    page.get_by_role("tab", name="Race").click()  # a view is made when its tab is first opened
+    open_view(page, "Side by side")  # a view is made when its tab is first opened
     until(page, "s.steps.length > 5 && s.lanes.length === 3")
     assert store(page, "meta.label") == "simulated"  # the times of another machine
     to_race(page, tokens=24)
@@ -115,7 +115,7 @@ def test_a_visitor_runs_saves_and_reloads_a_race(visit: Visit, tmp_path: Path) -
     assert sum(len(lane.run.steps) for lane in saved.lanes) == store(page, "steps.length")
     name = store(page, "race")
     page.reload()
-    page.get_by_role("tab", name="Race").click()
+    open_view(page, "Side by side")
     until(page, "s.steps.length > 0")
     assert store(page, "race") == name
     assert f"race={name}" in page.url
@@ -131,7 +131,7 @@ def test_a_visitor_runs_saves_and_reloads_a_race(visit: Visit, tmp_path: Path) -
 def test_a_preset_fills_the_form_and_its_race_is_simulated(visit: Visit) -> None:
     page = visit()
     page.wait_for_selector(".pg-status[data-stage=ready]", timeout=40_000)
-    page.get_by_role("tab", name="Race").click()
+    open_view(page, "Side by side")
     about = page.locator("#rc-about")
     expect(about).to_contain_text("on an A100:")
     earlier = page.locator(".race-earlier")
@@ -164,7 +164,7 @@ def test_a_preset_fills_the_form_and_its_race_is_simulated(visit: Visit) -> None
 @pytest.mark.nightly
 def test_more_runs_are_made_until_stop_and_the_file_has_them(visit: Visit, tmp_path: Path) -> None:
     page = visit()
-    page.get_by_role("tab", name="Race").click()
+    open_view(page, "Side by side")
     to_race(page, tokens=64)
     page.click("#rc-run")
     until(page, "s.meta.label === 'measured' && s.isOver && s.pool?.more > 0")
@@ -207,7 +207,7 @@ def test_keys_start_and_stop_a_race_only_in_the_race_tab(visit: Visit) -> None:
     expect(page.locator("#rc-run")).to_be_enabled()
     name = store(page, "race")
     page.fill("#rc-tokens input", "16")
-    page.get_by_role("tab", name="Lab").click()
+    open_view(page, "Tree")
     page.keyboard.press("Control+Enter")
     page.wait_for_timeout(300)
     assert store(page, "race") == name
@@ -220,7 +220,7 @@ def test_keys_start_and_stop_a_race_only_in_the_race_tab(visit: Visit) -> None:
 @pytest.mark.nightly
 def test_a_suggested_tree_is_copied_to_the_form(visit: Visit) -> None:
     page = visit()
-    page.get_by_role("tab", name="Race").click()
+    open_view(page, "Side by side")
     until(page, "s.results.length === 3")
     race = OpenedRace(
         RaceLog.from_json(
@@ -248,7 +248,7 @@ TAB_STOPS = """nodes => nodes.filter(n =>
 @pytest.mark.nightly
 def test_the_race_tab_has_few_tab_stops(visit: Visit) -> None:
     page = visit()
-    page.get_by_role("tab", name="Race").click()
+    open_view(page, "Side by side")
     until(page, "s.results.length === 3")
     page.evaluate("document.querySelector('#rc-view .sq-stage').view.seek(1e9)")
     settle(page)
@@ -267,7 +267,7 @@ LEGEND = """[...document.querySelectorAll('#rc-view .hw-chart')].map(chart => {
 def test_the_legends_stay_above_the_curves_of_a_full_page_picture(visit: Visit) -> None:
     """While a browser takes it, the window is one pixel wide."""
     page = visit()
-    page.get_by_role("tab", name="Race").click()
+    open_view(page, "Side by side")
     until(page, "s.results.length === 3")
     page.evaluate("document.querySelector('#rc-view .sq-stage').view.seek(1e9)")
     expect(page.locator("#rc-view .hw-chart[data-drawn]")).to_have_count(2, timeout=30_000)
@@ -283,7 +283,7 @@ def test_the_legends_stay_above_the_curves_of_a_full_page_picture(visit: Visit) 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_axe_finds_nothing_in_the_recorded_race(visit: Visit, theme: str) -> None:
     page = visit(f"?__theme={theme}")
-    page.get_by_role("tab", name="Race").click()
+    open_view(page, "Side by side")
     until(page, "s.results.length === 3")
     page.evaluate("document.querySelector('#rc-view .sq-stage').view.seek(1e9)")
     settle(page)
@@ -296,7 +296,7 @@ def test_no_text_of_a_menu_is_under_its_arrow(visit: Visit) -> None:
     """Compares the width of every name in a lane's menus, in the page's own font, with the room up
     to the arrow."""
     page = visit()
-    page.get_by_role("tab", name="Race").click()
+    open_view(page, "Side by side")
     menus = (
         ("kind", [*(shape.name for shape in SHAPES.values()), "no lane"]),
         ("verifier", [one.label for one in VERIFIERS.values()]),
@@ -325,7 +325,7 @@ def test_no_text_of_a_menu_is_under_its_arrow(visit: Visit) -> None:
 def test_the_tab_key_shows_the_explanations_of_form_labels(visit: Visit, form: str) -> None:
     page = visit()
     if form == "rc":
-        page.get_by_role("tab", name="Race").click()
+        open_view(page, "Side by side")
     page.click(f"#{form}-temperature input")
     card = page.locator(".sq-explains")
     expect(card).to_be_hidden()  # after a click the card would be in the way

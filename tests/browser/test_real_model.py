@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
-from running_app import App, Visit, open_tab
+from running_app import App, Visit, open_view
 from test_models_page import comes, ended, names
 from test_page import enter, open_file, store, until
 
@@ -43,7 +43,7 @@ def test_a_real_model_is_loaded_run_stopped_saved_and_opened(
     names(page, str(real_model), str(real_draft))
     page.click("#md-load")
     ended(page, "done", 300)
-    open_tab(page, "Decode")
+    open_view(page, "One decoder")
     expect(page.locator("#pg-chat")).to_be_visible()
     enter(page, temperature=0, tokens=200)
     page.fill("#pg-prompt textarea", "Tell me a long story about a fox and a crow.")

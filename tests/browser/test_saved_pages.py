@@ -12,25 +12,25 @@ from typing import Any
 import pytest
 from nightly_cases import nightly
 from playwright.sync_api import Browser, Page, expect
-from running_app import ROOT
+from running_app import ROOT, open_view
 from view_pages import COLOUR_RULES, all_hostile, settle, stop_transitions
 
 AXE = ROOT / ".ci" / "node_modules" / "axe-core" / "axe.min.js"
 STAGE = "document.querySelector('.sq-stage').view"
 SAVE = {
-    "Decode": lambda page: page.locator("#pg-html").click(),
-    "Race": lambda page: page.locator("#rc-html").click(),
-    "Lab": lambda page: page.locator("#lab-view [data-part=export]").select_option("page"),
+    "One decoder": lambda page: page.locator("#pg-html").click(),
+    "Side by side": lambda page: page.locator("#rc-html").click(),
+    "Tree": lambda page: page.locator("#lab-view [data-part=export]").select_option("page"),
 }
 READY = {
-    "Decode": "#pg-view .sq-headline-number",
-    "Race": "#rc-view .race-lane",
-    "Lab": "#lab-view [data-part=tile-tokens]",
+    "One decoder": "#pg-view .sq-headline-number",
+    "Side by side": "#rc-view .race-lane",
+    "Tree": "#lab-view [data-part=tile-tokens]",
 }
 DRAWN = {
-    "Decode": ".sq-tree-svg .sq-n",
-    "Race": "[data-part=race-speedup] .js-line",
-    "Lab": "[data-part=curves] .js-line",
+    "One decoder": ".sq-tree-svg .sq-n",
+    "Side by side": "[data-part=race-speedup] .js-line",
+    "Tree": "[data-part=curves] .js-line",
 }
 Open = Callable[..., Page]
 Saved = Callable[[str], Path]
@@ -48,7 +48,7 @@ def saved(browser: Browser, app: Any, tmp_path_factory: pytest.TempPathFactory) 
 
     @cache
     def file_of(tab: str) -> Path:
-        page.get_by_role("tab", name=tab, exact=True).click()
+        open_view(page, tab)
         page.wait_for_selector(READY[tab])
         page.wait_for_timeout(1000)
         with page.expect_download() as download:
@@ -96,11 +96,11 @@ def test_a_saved_run_says_the_same_as_the_app(
         "`[data-part=${part}]`).textContent)]; }"
     )
     here = visit().evaluate(f"({end})(document.querySelector('#pg-view .sq-stage').view)")
-    assert open_file(saved("Decode")).evaluate(f"({end})({STAGE})") == here
+    assert open_file(saved("One decoder")).evaluate(f"({end})({STAGE})") == here
 
 
 def test_a_saved_race_has_its_verdict_and_its_own_charts(saved: Saved, open_file: Open) -> None:
-    page = open_file(saved("Race"))
+    page = open_file(saved("Side by side"))
     page.evaluate(f"{STAGE}.seek(1e6)")
     expect(page.locator(".race-lane")).to_have_count(3)
     expect(page.locator("[data-part=headline-words]")).to_contain_text("Sequoia")
@@ -108,14 +108,14 @@ def test_a_saved_race_has_its_verdict_and_its_own_charts(saved: Saved, open_file
         lines = page.locator(f"[data-part={part}] .scatterlayer .js-line")
         expect(lines.last).to_be_visible()
         assert lines.count() >= 3
-    expect(page.get_by_text("Open in Decode")).to_have_count(0)
+    expect(page.get_by_text("Open in One decoder")).to_have_count(0)
     expect(page.locator("[data-part=race-speedup] .hw-chart")).to_contain_text("decode time (s)")
 
 
 @pytest.mark.nightly
 def test_a_saved_lab_still_plans_trees(saved: Saved, open_file: Open) -> None:
     """The saved Lab still plans a new tree when the number of nodes changes."""
-    page = open_file(saved("Lab"))
+    page = open_file(saved("Tree"))
     tokens = page.locator("[data-part=tile-tokens] .sq-tile-value")
     before = tokens.inner_text()
     page.evaluate(f"{STAGE}.state.set({{ n: 128 }})")
@@ -126,11 +126,11 @@ def test_a_saved_lab_still_plans_trees(saved: Saved, open_file: Open) -> None:
 
 
 @pytest.mark.skipif(not AXE.is_file(), reason="axe-core is not installed: npm --prefix .ci ci")
-@pytest.mark.parametrize("tab", ["Decode", *nightly("Race", "Lab")])
+@pytest.mark.parametrize("tab", ["One decoder", *nightly("Side by side", "Tree")])
 def test_axe_finds_nothing_wrong(saved: Saved, open_file: Open, tab: str) -> None:
     page = open_file(saved(tab), 390, "dark")
     stop_transitions(page)
-    if tab == "Decode":
+    if tab == "One decoder":
         page.evaluate(f"{STAGE}.seek(4)")
     page.wait_for_selector(DRAWN[tab], state="attached")
     settle(page)
@@ -146,7 +146,7 @@ def test_axe_finds_nothing_wrong(saved: Saved, open_file: Open, tab: str) -> Non
 
 
 def test_a_damaged_file_gives_a_message(saved: Saved, open_file: Open, tmp_path: Path) -> None:
-    text = saved("Decode").read_text(encoding="utf-8")
+    text = saved("One decoder").read_text(encoding="utf-8")
     start = text.index('id="saved-data">') + len('id="saved-data">')
     damaged = tmp_path / "damaged.html"
     damaged.write_text(text[:start] + text[start + 400 :], encoding="utf-8")
@@ -164,7 +164,7 @@ def save_run(page: Page, message: dict[str, Any], path: Path) -> Path:
         json.dumps({**message, "done": True}),
     )
     with page.expect_download() as download:
-        SAVE["Decode"](page)
+        SAVE["One decoder"](page)
     download.value.save_as(path)
     return path
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
-from running_app import ROOT, App, Visit
+from running_app import ROOT, App, Visit, open_view
 from view_pages import settle, stop_transitions
 
 AXE = ROOT / ".ci" / "node_modules" / "axe-core" / "axe.min.js"
@@ -244,11 +244,11 @@ def test_the_last_stop_divides_the_visitors_own_run(page: Page) -> None:
         "(store => store.totals(store.last))"
         "(document.querySelector('#pg-view .sq-stage').view.store)"
     )
-    page.get_by_role("tab", name="Tour").click()
+    open_view(page, "Tour")
     division = page.locator("[data-part=division]")
     expect(division).to_contain_text("measured run")
     source = page.locator(".sq-tour-stop [data-part=source]")
-    expect(source).to_contain_text("Your last run in Decode: measured, ")
+    expect(source).to_contain_text("Your last run in One decoder: measured, ")
     cells = division.locator("tbody tr").nth(1).locator("td").all_inner_texts()
     assert float(cells[0]) == pytest.approx(totals["tokensPerStep"], abs=0.006)
     verdict = page.evaluate("document.querySelector('#pg-view .sq-stage').view.store.meta.speedup")

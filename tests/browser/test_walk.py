@@ -8,13 +8,13 @@ from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
-from running_app import open_tab
+from running_app import open_view
 
 
 @pytest.fixture
 def page(visit: Callable[..., Page]) -> Page:
     page = visit(has_form=False, reduced_motion="reduce")  # 10,000 runs in one frame
-    open_tab(page, "Walk")
+    open_view(page, "Walk")
     expect(part(page, "caption")).to_be_visible(timeout=30_000)
     return page
 
@@ -62,7 +62,7 @@ def test_a_toy_is_walked_edited_and_run(page: Page) -> None:
     cells = part(page, "facts").locator("tbody tr").first.locator("td")
     expect(cells.nth(2)).to_have_text("0")
     assert float(cells.nth(0).text_content()) < 0.03  # sampling noise is about 0.007
-    page.wait_for_function("location.hash.startsWith('#walk&p=0.41')")
+    page.wait_for_function("location.hash.startsWith('#learn/walk&p=0.41')")
 
     # on a chain, Traversal is block verification, and exceeds the limit of node-by-node
     # verification; on an uneven tree it does not exceed that limit
@@ -111,9 +111,9 @@ def test_a_step_of_a_recorded_run_is_shown_and_linked(page: Page) -> None:
     page.keyboard.press("Enter")
     expect(part(page, "problem-step")).to_be_hidden()
     # the link counts steps from 0, the field from 1
-    page.wait_for_function("location.hash === '#walk&example=specinfer&step=2'")
+    page.wait_for_function("location.hash === '#learn/walk&example=specinfer&step=2'")
     expect(part(page, "runs")).to_be_hidden()
-    page.set_viewport_size({"width": 390, "height": 800})  # the row of tabs has no room for Walk
+    page.set_viewport_size({"width": 390, "height": 800})  # the view is drawn anew
     page.reload()
     expect(part(page, "step")).to_have_value("3", timeout=30_000)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390

@@ -40,3 +40,18 @@ export class FakeNode {
  * @returns {any}
  */
 export const made = (kind, fields) => Object.assign(Object.create(kind.prototype), fields);
+
+/**
+ * What the navigation needs of a document whose views have been built.
+ * @param {(view: string) => boolean} [isBuilt]
+ */
+export const navigable = (isBuilt = () => true) => ({
+  getElementById: (id) => isBuilt(id.split("-")[1]) && { click() {} },
+  querySelector: () => ({ parentElement: { children: [] } }),
+  querySelectorAll: () => [],
+  dispatchEvent() {},
+});
+Object.assign(globalThis, {
+  scrollTo() {},
+  location: { hash: "", href: "http://localhost/" },
+});

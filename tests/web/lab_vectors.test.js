@@ -3,7 +3,7 @@
 import "./fake_page.js";
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { FakeNode, made } from "./fake_page.js";
+import { FakeNode, made, navigable } from "./fake_page.js";
 import { AcceptanceEditor, scaledWords } from "../../ui/lab/web/acceptance_editor.js";
 import { linkLab } from "../../ui/lab/web/lab_link.js";
 import { Lab } from "../../ui/lab/web/lab_view.js";
@@ -63,7 +63,7 @@ for (const kind of ["own", "paper"])
 function opened(t, hash, message) {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   const found = lab();
-  Object.assign(globalThis.document, { querySelectorAll: () => [] });
+  Object.assign(globalThis.document, navigable());
   Object.assign(globalThis, { window: { addEventListener() {} }, location: { hash } });
   found.get(message);
   linkLab(found.one);
@@ -72,20 +72,20 @@ function opened(t, hash, message) {
 }
 
 test("the rates of a link stay when the models are loaded", (t) => {
-  const { one, get } = opened(t, "#lab&rates=0.6,0.1", LOADING);
+  const { one, get } = opened(t, "#design/tree&rates=0.6,0.1", LOADING);
   assert.equal(one.editor.kind, "own");
   get(LOADED);
   assert.equal(one.editor.kind, "own");
 });
 
 test("a vector that a link chose stays, even if it was the default", (t) => {
-  const { one, get } = opened(t, "#lab&vector=counted-T%20%3D%200.6", LOADING);
+  const { one, get } = opened(t, "#design/tree&vector=counted-T%20%3D%200.6", LOADING);
   get(LOADED);
   assert.equal(one.editor.kind, USUAL);
 });
 
 test("a link to a vector of the models waits until they are loaded", (t) => {
-  const { one, said, get } = opened(t, "#lab&vector=own-late", LOADING);
+  const { one, said, get } = opened(t, "#design/tree&vector=own-late", LOADING);
   assert.deepEqual([one.editor.kind, said], [USUAL, []]);
   get({ ...LOADED, own: [OWN, { ...OWN, name: "late" }] });
   t.mock.timers.tick(100);
@@ -93,7 +93,7 @@ test("a link to a vector of the models waits until they are loaded", (t) => {
 });
 
 test("if the models lack the vector of a link, the Lab says so once they are loaded", (t) => {
-  const { one, said, get } = opened(t, "#lab&vector=own-other", LOADING);
+  const { one, said, get } = opened(t, "#design/tree&vector=own-other", LOADING);
   get(LOADED);
   t.mock.timers.tick(100);
   assert.equal(one.editor.kind, "own-mine");

@@ -134,10 +134,7 @@ test("a node's hidden descendants include those below its drawn children", () =>
 
 test("a saved page neither mentions runs started from the Lab nor says “this machine”", () => {
   const profile = /** @type {any} */ ({ device: "A100", source: "paper" });
-  assert.match(
-    hypothetical(profile, true),
-    /A run started from the Lab is timed on this machine\.$/,
-  );
+  assert.match(hypothetical(profile, true), /A run started here is timed on this machine\.$/);
   assert.match(hypothetical(profile, false), /nothing was measured here\.$/);
   const where = (elsewhere, place) => made(ClockMenu, { state: { elsewhere }, place }).where;
   assert.deepEqual(

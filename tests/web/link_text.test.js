@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
 import {
+  ADDRESSES,
   FIELDS,
   MOST_CHARACTERS,
   decodeLink,
@@ -31,44 +32,62 @@ const STATES = {
   },
   race: {
     prompt: "x",
+    second_prompt: "y",
+    chat: false,
+    temperature: 0,
+    top_p: 1,
+    max_new_tokens: 1,
+    seed: 0,
     check: true,
     clock: "a100-llama-2-7b-eager",
     lane1: ["plain", "", "sequoia"],
-    lane3: ["tuned_chain", "", "sequoia"],
     lane2: ["best", "32, 8", "topk"],
+    lane3: ["tuned_chain", "", "sequoia"],
+    lane4: ["none", "", "sequoia"],
   },
   lab: {
+    vector: "counted-T = 0.6",
     rates: [0.7, 0.1, 0.05, 1e-7],
     n: 64,
     levels: 9,
     shown: "hand",
     hand: [-1, 0, 0, 1, 2],
     sequences: 3,
+    kary: 2,
     branching: [1, 1, 3],
     profile: "saved:my profile, 2",
   },
+  walk: {
+    p: [0.5, 0.25, 0.25],
+    q: [0.1, 0.2, 0.7],
+    children: [2, 1],
+    verifier: "sequoia",
+    shape: "chain",
+    seed: 7,
+    example: "prose",
+    step: 2,
+  },
+  experiments: { name: "specinfer" },
   hardware: { profile: "here", against: "none", rates: "T0.6", nodes: 128 },
-  models: {},
 };
 
-for (const [tab, values] of Object.entries(STATES))
-  test(`the state of ${tab} is read back unchanged`, () => {
-    const { hash, left } = encodeLink(tab, values);
+for (const [view, address] of Object.entries(ADDRESSES))
+  test(`every value of ${address} is read back unchanged`, () => {
+    const values = STATES[view] ?? {};
+    assert.deepEqual(Object.keys(values).toSorted(), Object.keys(FIELDS[view]).toSorted());
+    const { hash, left } = encodeLink(view, values);
     assert.deepEqual(left, []);
     assert.match(hash, /^#[!-~]*$/);
-    assert.deepEqual(decodeLink(hash), { tab, values });
+    assert.equal(hash.split("&")[0], "#" + address);
+    assert.deepEqual(decodeLink(hash), { view, values });
   });
 
-test("every tab of the page can be in its address", () => {
+test("every view of the page can be in its address", () => {
   const page = readFileSync(new URL("../../ui/page.py", import.meta.url), "utf-8");
-  const names = [...page.matchAll(/"(\w+)"(?:: |\] = )(?:live,|\w+Tab\()/g)].map(
-    ([, name]) => name,
-  );
-  assert.ok(names.length >= 10);
-  assert.deepEqual(
-    names.map((name) => name.toLowerCase()).toSorted(),
-    Object.keys(FIELDS).toSorted(),
-  );
+  const views = [...page.matchAll(/"(\w+)": (?:live,|\w+Tab\()/g)].map(([, view]) => view);
+  assert.ok(views.length >= 9);
+  assert.deepEqual(views.toSorted(), Object.keys(FIELDS).toSorted());
+  assert.deepEqual(views.toSorted(), Object.keys(ADDRESSES).toSorted());
 });
 
 test("a distribution that Walk accepts is also accepted in a link to Walk", () => {
@@ -89,15 +108,15 @@ test("an empty fragment has no state", () => {
 
 test("unknown names, null and undefined are not written", () => {
   const { hash, left } = encodeLink("decode", { other: 1, step: null, seed: undefined, first: 3 });
-  assert.equal(hash, "#decode&first=3");
+  assert.equal(hash, "#run/one-decoder&first=3");
   assert.deepEqual(left, []);
 });
 
 test("values that are too long are left out and listed", () => {
   const { hash, left } = encodeLink("decode", { prompt: "x".repeat(501), seed: 1 });
-  assert.deepEqual([hash, left], ["#decode&seed=1", ["prompt"]]);
+  assert.deepEqual([hash, left], ["#run/one-decoder&seed=1", ["prompt"]]);
   const chinese = encodeLink("decode", { prompt: "树".repeat(500), seed: 1 });
-  assert.deepEqual([chinese.hash, chinese.left], ["#decode&seed=1", ["prompt"]]);
+  assert.deepEqual([chinese.hash, chinese.left], ["#run/one-decoder&seed=1", ["prompt"]]);
   const hand = [-1, ...Array.from({ length: 1023 }, (_, i) => i)];
   const lab = encodeLink("lab", { ...STATES.lab, hand });
   assert.deepEqual(lab.left, ["hand"]);
@@ -108,40 +127,40 @@ test("values that are too long are left out and listed", () => {
 test("values of the wrong type or out of bounds are not written", () => {
   const wrong = { temperature: 7, top_p: "1", seed: 1.5, chat: "yes", tree: "a b", step: -1 };
   const { hash, left } = encodeLink("decode", wrong);
-  assert.equal(hash, "#decode");
+  assert.equal(hash, "#run/one-decoder");
   assert.deepEqual(left.toSorted(), Object.keys(wrong).toSorted());
 });
 
 const REFUSED = [
-  ["#nowhere", /“nowhere” is not a tab; known: decode, race/],
-  ["#__proto__", /not a tab/],
-  ["#constructor&x=1", /not a tab/],
-  ["#decode&other=1", /“other” is not a setting/],
-  ["#decode&__proto__=1", /not a setting/],
-  ["#decode&toString=1", /not a setting/],
-  ["#decode&temperature=abc", /temperature: “abc” is not a number from 0 to 5/],
-  ["#decode&temperature=", /temperature: “” is not a number/],
-  ["#decode&temperature=NaN", /not a number/],
-  ["#decode&temperature=Infinity", /not a number/],
-  ["#decode&temperature=1e400", /not a number/],
-  ["#decode&temperature=-1", /not a number from 0 to 5/],
-  ["#decode&top_p=0", /top_p: “0” is not a number from 0.01 to 1/],
-  ["#race&max_new_tokens=4097", /“4097” is not a whole number from 1 to 4096/],
-  ["#decode&seed=1.5", /seed: “1.5” is not a whole number/],
-  ["#decode&seed=9007199254740992", /not a whole number/],
-  ["#decode&step=0x10", /not a whole number/],
-  ["#decode&chat=true", /“true” is not 1 or 0/],
-  ["#decode&tree=<script>", /menu entry/],
-  ["#decode&prompt=" + "x".repeat(501), /a text of at most 500 characters/],
-  ["#decode&prompt=" + "x".repeat(3000), /3014 characters after “#”; at most 2000/],
-  ["#lab&hand=1,0", /a tree/],
-  ["#lab&hand=0,2", /a tree/],
-  ["#lab&hand=", /whole number/],
-  ["#lab&rates=0.5,,0.1", /not a number/],
-  ["#lab&branching=" + "1,".repeat(41) + "1", /a list of at most 40 values/],
-  ["#race&lane1=plain", /a lane/],
-  ["#race&lane1=plain:sequoia:x", /a lane/],
-  ["#race&lane5=plain:sequoia:", /not a setting/],
+  ["#nowhere", /“nowhere” is not a view; known: learn\/tour, learn\/walk, run/],
+  ["#__proto__", /not a view/],
+  ["#constructor&x=1", /not a view/],
+  ["#run/one-decoder&other=1", /“other” is not a setting/],
+  ["#run/one-decoder&__proto__=1", /not a setting/],
+  ["#run/one-decoder&toString=1", /not a setting/],
+  ["#run/one-decoder&temperature=abc", /temperature: “abc” is not a number from 0 to 5/],
+  ["#run/one-decoder&temperature=", /temperature: “” is not a number/],
+  ["#run/one-decoder&temperature=NaN", /not a number/],
+  ["#run/one-decoder&temperature=Infinity", /not a number/],
+  ["#run/one-decoder&temperature=1e400", /not a number/],
+  ["#run/one-decoder&temperature=-1", /not a number from 0 to 5/],
+  ["#run/one-decoder&top_p=0", /top_p: “0” is not a number from 0.01 to 1/],
+  ["#run/side-by-side&max_new_tokens=4097", /“4097” is not a whole number from 1 to 4096/],
+  ["#run/one-decoder&seed=1.5", /seed: “1.5” is not a whole number/],
+  ["#run/one-decoder&seed=9007199254740992", /not a whole number/],
+  ["#run/one-decoder&step=0x10", /not a whole number/],
+  ["#run/one-decoder&chat=true", /“true” is not 1 or 0/],
+  ["#run/one-decoder&tree=<script>", /menu entry/],
+  ["#run/one-decoder&prompt=" + "x".repeat(501), /a text of at most 500 characters/],
+  ["#run/one-decoder&prompt=" + "x".repeat(3000), /3023 characters after “#”; at most 2000/],
+  ["#design/tree&hand=1,0", /a tree/],
+  ["#design/tree&hand=0,2", /a tree/],
+  ["#design/tree&hand=", /whole number/],
+  ["#design/tree&rates=0.5,,0.1", /not a number/],
+  ["#design/tree&branching=" + "1,".repeat(41) + "1", /a list of at most 40 values/],
+  ["#run/side-by-side&lane1=plain", /a lane/],
+  ["#run/side-by-side&lane1=plain:sequoia:x", /a lane/],
+  ["#run/side-by-side&lane5=plain:sequoia:", /not a setting/],
 ];
 
 for (const [hash, words] of REFUSED)
@@ -174,7 +193,7 @@ const PIECES = [
 
 test("damaged fragments are either read within bounds or refused", () => {
   const draw = draws(7);
-  const whole = Object.entries(STATES).map(([tab, values]) => encodeLink(tab, values).hash);
+  const whole = Object.entries(STATES).map(([view, values]) => encodeLink(view, values).hash);
   for (let round = 0; round < 20_000; round++) {
     let hash = draw(3) ? whole[draw(whole.length)] : "#";
     for (let change = draw(4) + 1; change; change--) {
@@ -194,10 +213,10 @@ function check(hash) {
     return;
   }
   if (!state) return;
-  assert.ok(Object.hasOwn(FIELDS, state.tab));
+  assert.ok(Object.hasOwn(FIELDS, state.view));
   assert.equal(Object.getPrototypeOf(state.values), Object.prototype);
   // what was read can be written again; only these values may become too long when encoded
-  const again = encodeLink(state.tab, state.values);
+  const again = encodeLink(state.view, state.values);
   const rest = again.left.filter((name) => !["prompt", "branching", "profile"].includes(name));
   assert.deepEqual(rest, [], hash);
 }

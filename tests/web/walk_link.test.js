@@ -1,7 +1,7 @@
-// The Walk tab's part of the page's address.
+// Walk's part of the page's address.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { FakeNode, made } from "./fake_page.js";
+import { FakeNode, made, navigable } from "./fake_page.js";
 import { copyLink, followAddress } from "../../ui/shared/web/page_link.js";
 import { PRESETS } from "../../ui/walk/web/presets.js";
 import { RealStep } from "../../ui/walk/web/real_step.js";
@@ -10,9 +10,8 @@ import { ToyForm } from "../../ui/walk/web/toy_form.js";
 import { linkWalk } from "../../ui/walk/web/walk_link.js";
 import { WalkView } from "../../ui/walk/web/walk_view.js";
 
-const TAB = { textContent: "Walk", getAttribute: () => "true" };
 const heard = {};
-Object.assign(document, { querySelectorAll: () => [TAB] });
+Object.assign(document, navigable());
 Object.assign(globalThis, {
   window: { addEventListener: (name, act) => (heard[name] = act) },
   location: { hash: "", href: "http://localhost/" },
@@ -53,7 +52,7 @@ function goTo(hash) {
 test("a toy from a link is shown without the description of a preset", () => {
   const { form } = opened();
   assert.equal(form.about.textContent, PRESETS[0].about);
-  goTo("#walk&p=0.5,0.5&q=0.5,0.5");
+  goTo("#learn/walk&p=0.5,0.5&q=0.5,0.5");
   assert.equal(form.preset.value, "own");
   assert.equal(form.about.textContent, "");
 });
@@ -61,11 +60,11 @@ test("a toy from a link is shown without the description of a preset", () => {
 test("an address without values shows the toy that the tab opens with", () => {
   const view = opened();
   const { toy, seed } = view;
-  goTo("#walk&p=0.5,0.5&q=0.5,0.5&seed=9");
+  goTo("#learn/walk&p=0.5,0.5&q=0.5,0.5&seed=9");
   assert.deepEqual([view.toy.p, view.seed], [[0.5, 0.5], 9]);
   Object.assign(view, { isReal: true, hasShown: true });
   view.real.isRecorded = true;
-  goTo("#walk");
+  goTo("#learn/walk");
   assert.deepEqual([view.isReal, view.toy, view.seed], [false, toy, seed]);
   assert.equal(view.form.preset.value, PRESETS[0].key);
 });
@@ -73,7 +72,7 @@ test("an address without values shows the toy that the tab opens with", () => {
 test("an address without values does not replace a step of the run in Decode", () => {
   const view = opened();
   view.isReal = true;
-  goTo("#walk");
+  goTo("#learn/walk");
   assert.ok(view.isReal);
 });
 
@@ -82,7 +81,7 @@ test("“Copy link” copies no link to a step of the run in Decode, and says so
   const view = opened();
   Object.assign(view, { isReal: true, link: { copy: () => (copies += 1) } });
   view.copyLink();
-  assert.match(view.notice.textContent, /Use “Copy link” in Decode/);
+  assert.match(view.notice.textContent, /Use “Copy link” there/);
   assert.equal(copies, 0);
   view.real.isRecorded = true;
   view.copyLink();
@@ -109,10 +108,10 @@ test("if a recorded run cannot be loaded, no step is shown and the link has no s
   Object.assign(view, { isReal: true, real });
   const chosen = real.choose("prose");
   await copyLink("walk");
-  assert.equal(copied, "http://localhost/#walk&example=prose");
+  assert.equal(copied, "http://localhost/#learn/walk&example=prose");
   await chosen;
   assert.deepEqual(taken, [null]);
   assert.match(real.refusal.words, /could not be loaded/);
   await copyLink("walk");
-  assert.equal(copied, "http://localhost/#walk&example=prose");
+  assert.equal(copied, "http://localhost/#learn/walk&example=prose");
 });

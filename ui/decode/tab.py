@@ -337,7 +337,7 @@ class LiveView(RunView[DecodeJob | AgainJob]):
         progress, and BadTrace if `recordings.played` refuses the run."""
         going = self.sessions.get(visitor(request))
         if going and going.busy:
-            raise Busy("a run is in progress in Decode; stop it first")
+            raise Busy("a run is in progress in One decoder; stop it first")
         if (
             not run.steps or run.meta.get("label") != "measured"
         ):  # "measured" can be trusted: OpenedRace relabels the runs of a file

@@ -253,7 +253,7 @@ def _by_level_tables(run: Run | None, made_here: bool) -> list[dict[str, Any]]:
     counts = AcceptanceByLevel.fold(run.steps if run is not None else ())
     if run is not None and counts.cells:
         is_new = made_here or _is_measured(run)
-        name, label = ("latest run", "measured") if is_new else ("run in Decode", "recorded")
+        name, label = ("latest run", "measured") if is_new else ("run in One decoder", "recorded")
         tables.insert(0, by_level_table(name, label, _temperature(run), 1, counts))
     return tables
 

@@ -85,7 +85,7 @@ class LabTab(SessionView[AcceptanceJob]):
             None,
             None,
             None,
-            js=call("shared/tabs", "web.showDecode()"),
+            js=call("shared/navigation", 'web.openView("decode")'),
             api_visibility="private",
         )
         left.success(None, None, form.buttons, js=began(form), api_visibility="private")

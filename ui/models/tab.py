@@ -1,5 +1,5 @@
-"""The Models view: the pairs that can be loaded, and the handlers that load one. Any client can
-safely call every handler with any values. A public page does not have this view."""
+"""The drawer Models: the pairs that can be loaded, and the handlers that load one. Any client can
+safely call every handler with any values. A public page does not have this drawer."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ class ModelsTab(SessionView[LoadJob]):
     # -- loading -----------------------------------------------------------------------------------
 
     async def change(self, data: FormData, request: gr.Request) -> AsyncIterator[Updates]:
-        """Download and load the requested models. All visitors then use them, in all tabs. If that
+        """Download and load the requested models. All visitors then use them, in all views. If that
         fails, the previous models stay in use. If those had to be unloaded to make room, they are
         loaded again if possible."""
         form = {name: data[getattr(self, name)] for name in FORM}

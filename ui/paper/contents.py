@@ -137,10 +137,10 @@ def _actions(claim: Claim) -> Iterator[Markup]:
     if claim.panel:
         yield _button("Table", claim, data_shows=claim.panel)
     if claim.experiment:
-        yield _button("Open", claim, data_address=f"experiments&name={claim.experiment}")
+        yield _button("Open", claim, data_address=f"evidence/experiments&name={claim.experiment}")
         yield _button("Run", claim, data_run=claim.experiment)
     if claim.rule == "lossless":
-        yield _button("Open", claim, data_address="lossless")
+        yield _button("Open", claim, data_address="evidence/lossless")
     if claim.rule == "tuned":
         yield _button("Scale", claim, data_shows="scale")
 

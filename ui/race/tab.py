@@ -124,7 +124,7 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
             None,
             None,
             None,
-            js=call("shared/tabs", "web.showDecode()"),
+            js=call("shared/navigation", 'web.openView("decode")'),
             api_visibility="private",
         )
         # when the tab is first opened, so that other pages do without the opening race

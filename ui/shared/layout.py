@@ -8,13 +8,19 @@ from typing import Any
 
 import gradio as gr
 
+from sequoia.assets_folder import ASSETS
+from sequoia.text_files import load_json
 from ui.shared import markup
 from ui.shared.events import Updates
 from ui.shared.join_modules import UI
+from ui.shared.markup import Markup, element
 from ui.shared.prompts import TEMPERATURE
 from ui.shared.serve_modules import call, connect
 
 HEADER = UI / "shared" / "web" / "header.html"
+# the names of the places, of the views in each, and the views' keys
+PLACES: dict[str, dict[str, str]] = load_json(ASSETS / "places.json")
+FIRST = "decode"  # the view that the page opens with
 
 
 def side_and_main(view: str, alone: bool = False) -> tuple[gr.Column, gr.Column]:
@@ -161,20 +167,48 @@ def on_choice(
 
 
 def header(status: Callable[[], str] | None = None) -> gr.HTML:
-    """The strip at the top of the page. Its value is JSON: {"stage", "words", "version"}, the state
-    of loading the models.
+    """The strip at the top of the page, with the navigation. Its value is JSON: {"stage", "words",
+    "version"}, the state of loading the models.
 
     status: returns the current value; None if no visitor can load models. The browser calls it
     every few seconds, because another visitor may load other models. The component triggers
-    `select` when other models have been loaded."""
+    `select` when other models have been loaded, and `models` when the drawer with the models is to
+    be built."""
 
     def get_status(_asked: Any) -> str:  # Gradio passes one value
         return status() if status else ""
 
+    text = HEADER.read_text(encoding="utf-8").replace("<!-- places -->", _places())
     return gr.HTML(
-        html_template=HEADER.read_text(encoding="utf-8"),
+        html_template=text.replace("<!-- views -->", "".join(map(_views, PLACES))),
         apply_default_css=False,
         elem_id="pg-top",
         server_functions=[get_status] if status else [],
-        js_on_load=connect("shared/page_header", ["select"], server=status is not None),
+        js_on_load=connect("shared/page_header", ["select", "models"], server=status is not None),
     )
+
+
+def _places() -> Markup:
+    tabs = (
+        _tab(place, FIRST in views, aria_controls=_row(place)) for place, views in PLACES.items()
+    )
+    return element("div", *tabs, role="tablist", aria_label="Places", class_="pg-places")
+
+
+def _views(place: str) -> Markup:
+    """The row with the views of `place`. It is hidden unless the page opens with one of them."""
+    views = PLACES[place]
+    opened = FIRST if FIRST in views else next(iter(views))
+    tabs = (_tab(name, view == opened, data_view=view) for view, name in views.items())
+    about = {"role": "tablist", "aria_label": f"Views of {place}", "class_": "pg-views"}
+    return element("div", *tabs, id=_row(place), hidden=FIRST not in views, **about)
+
+
+def _tab(name: str, is_selected: bool, **attributes: object) -> Markup:
+    about = {"type": "button", "role": "tab", "tabindex": 0 if is_selected else -1}
+    selected = "true" if is_selected else "false"
+    return element("button", name, aria_selected=selected, **about, **attributes)
+
+
+def _row(place: str) -> str:
+    return f"pg-views-{place.lower()}"

@@ -142,7 +142,7 @@ SHAPES = {
         about="All nodes on a level have the same number of children, which you enter by level.",
     ),
     "lab": Shape(
-        "Lab tree",
+        "Tree from Design",
         ", or any other",
         "given node by node",
         ("Parent of each node",),

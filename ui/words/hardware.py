@@ -146,7 +146,7 @@ def default_words(plan: Plan, label: str) -> str:
     """The tree that Decode's default setting would choose with the same times and acceptance.
     label: of the plan's figures."""
     return (
-        "In Decode, “Sequoia, planned for this machine” takes, of the trees at most "
+        "In One decoder, “Sequoia, planned for this machine” takes, of the trees at most "
         f"{SLACK * 100:g}% slower than the fastest, the one with the most expected tokens per "
         f"step. With these times: {size_words(plan.tree)}, {plan.expected_tokens:.2f} tokens per "
         f"step, {plan.predicted_speedup:.2f}× plain ({label})."

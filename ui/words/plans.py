@@ -188,7 +188,7 @@ def draft_words(note: DraftNote) -> str:
         return (
             f"on this machine a copy of the target in {note.numbers} is predicted to be "
             f"{_compared(note.speedup)}: {note.speedup:.1f}x at temperature 0, from a quick "
-            "measurement. Decode shows whether it is"
+            "measurement. A run shows whether it is"
         )
     return (
         f"a copy of the target in {note.numbers} (draft: {note.numbers}) is predicted to be a "

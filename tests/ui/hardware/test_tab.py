@@ -225,7 +225,7 @@ def test_the_run_in_the_address_is_compared_to_a_prediction(tab: HardwareTab, ma
 
 @pytest.mark.parametrize(
     ("is_from_file", "label"),
-    [(True, ("run in Decode", "recorded")), (False, ("latest run", "measured"))],
+    [(True, ("run in One decoder", "recorded")), (False, ("latest run", "measured"))],
 )
 def test_the_times_of_a_file_and_of_a_simulated_clock_are_not_measured(
     tab: HardwareTab, make: Any, is_from_file: bool, label: tuple[str, str]

@@ -299,28 +299,14 @@ def test_a_pair_that_the_table_calls_too_large_is_refused_before_anything_is_fet
 def test_visitors_of_a_public_page_load_nothing(
     model_host: ModelHost, folders: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Their page has no Models view, and the handler of that view refuses requests anyway."""
+    """Their page has no Models drawer, and its handler refuses requests anyway."""
     monkeypatch.setattr(LoadJob, "start", lambda *_: pytest.fail("loading was begun"))
     tab = built(model_host, PUBLIC)
     for data in (own(tab, folders), filled(tab), filled(tab, pair="smollm2-1.7b")):
         assert "serves only the bundled pair" in refusal(tab, tab.change(data, request()))
-    tabs = [
-        block.label
-        for block in page.page(model_host, PUBLIC).blocks.values()
-        if isinstance(block, gr.Tab)
-    ]
-    assert tabs == [
-        "Decode",
-        "Tour",
-        "Race",
-        "Lab",
-        "Walk",
-        "Lossless",
-        "Experiments",
-        "Hardware",
-        "Paper",
-    ]
-    names = [fn.api_name for fn in page.page(model_host, PUBLIC).fns.values()]
+    blocks = page.page(model_host, PUBLIC)
+    assert "pg-models" not in [block.elem_id for block in blocks.blocks.values()]
+    names = [fn.api_name for fn in blocks.fns.values()]
     assert not {"models_change", "models_choose", "models_job_state"} & set(names)
 
 

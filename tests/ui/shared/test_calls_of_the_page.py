@@ -10,8 +10,8 @@ from ui.shared.serve_modules import call
 
 
 def test_an_unknown_module_is_named_when_the_page_is_built() -> None:
-    with pytest.raises(ValueError, match=r"no module is called shared/tab; known: .*shared/tabs"):
-        call("shared/tab", "web.showDecode()")
+    with pytest.raises(ValueError, match="is called shared/tabs; known: .*shared/toasts"):
+        call("shared/tabs", "web.openView()")
 
 
 def test_a_menu_left_without_a_choice_changes_nothing() -> None:

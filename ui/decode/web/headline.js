@@ -4,7 +4,7 @@ import { attr, button, el, show, text } from "../../shared/web/dom.js";
 import { count, duration, known, ms, percent, rate, readable } from "../../shared/web/format.js";
 import { otherModelsWords } from "../../shared/web/between_tabs.js";
 import { IntervalBar } from "../../shared/web/interval_bar.js";
-import { showTour } from "../../shared/web/tabs.js";
+import { openView } from "../../shared/web/navigation.js";
 import { keptPlace } from "../../shared/web/tour_place.js";
 import * as runWords from "../../shared/web/run_words.js";
 import { earlyEnd, textClaim } from "./same_text.js";
@@ -53,7 +53,8 @@ export class Headline {
       act: () => again?.(store.run),
     });
     const entry = keptPlace() ? RESUME : TOUR;
-    this.tour = button(this.acts, { text: entry, part: "tour", act: showTour });
+    const tour = () => openView("tour");
+    this.tour = button(this.acts, { text: entry, part: "tour", act: tour });
     this.own = button(this.acts, {
       text: "Run it yourself",
       part: "own",

@@ -179,6 +179,6 @@ export function hypothetical({ device, target, draft, source }, canRun) {
   const words = `Hypothetical: ${device}, ${target} with ${draft}. Its times are ${times}; nothing was measured here.`;
   if (!canRun) return words;
   return source === "simulated"
-    ? `${words} A run started from the Lab decodes on this machine and takes its step times from this profile.`
-    : `${words} A run started from the Lab is timed on this machine.`;
+    ? `${words} A run started here decodes on this machine and takes its step times from this profile.`
+    : `${words} A run started here is timed on this machine.`;
 }

@@ -48,7 +48,7 @@ export async function saveLab(lab) {
     await savePage({
       view: "lab",
       name: "sequoia-lab.html",
-      title: "Sequoia: a tree in the Lab",
+      title: "Sequoia: a tree by design",
       facts: labFacts(lab),
       data: labData(lab),
       hasCharts: true,

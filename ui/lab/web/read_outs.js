@@ -23,7 +23,7 @@ const FORMS = [
   ["csv", "Nodes as CSV"],
   ["svg", "Picture, SVG"],
   ["png", "Picture, PNG"],
-  ["page", "The Lab as a web page"],
+  ["page", "This view as a web page"],
 ];
 const TILES = [
   ["tokens", "Tokens per step", "expected", "expected"],

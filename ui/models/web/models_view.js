@@ -1,5 +1,6 @@
-/* The Models view: the target and draft in use, the progress of a load, the suggested pairs and the
-   model types. */
+/* The drawer Models: the target and draft in use, the progress of a load, the suggested pairs and
+   the model types. */
+import { openDrawer } from "./drawer.js";
 import { PairTable } from "./pair_table.js";
 import { connectComponent, whenShown } from "../../shared/web/connect_component.js";
 import { attr, el, scrollBox, show, text } from "../../shared/web/dom.js";
@@ -86,6 +87,7 @@ export function connect(element, props, watch, trigger) {
   const job = watchJob({ isBusy: () => canStop("md"), ask: (asked) => trigger("ask", asked) });
   const taken = ({ load }) => job.take(Boolean(load) && !load.over);
   connectComponent(root, props, watch, view, { taken });
+  openDrawer(root);
   whenShown(root, () => trigger("select", {}));
 }
 
@@ -152,7 +154,7 @@ class LoadPanel {
 
 function loadWords({ error, done, words: now, model }) {
   if (error) return error;
-  if (done) return "All tabs now use these models.";
+  if (done) return "The whole page now uses these models.";
   return model ? `${now} ${model}` : now;
 }
 

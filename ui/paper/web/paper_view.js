@@ -39,13 +39,13 @@ class PaperView {
     } catch (problem) {
       console.debug(problem);
       for (const { word } of this.figures)
-        text(word, "The figure could not be fetched. Open the tab again.");
+        text(word, "The figure could not be fetched. Open the view again.");
     }
   }
 }
 
 /**
- * Do what the button around `target` is for: show a part of this tab, open another tab, or run an
+ * Do what the button around `target` is for: show a part of this view, open another view, or run an
  * experiment.
  * @param {Element} root
  * @param {Element} target

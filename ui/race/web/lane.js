@@ -57,7 +57,7 @@ export class LaneView {
    * @param {number} index of the lane
    * @param {LaneStyle} style
    * @param {{trigger: Trigger | null, showTree: (lane: number) => void}} act
-   *   trigger: if null, the card has no button that opens the lane in the Decode tab
+   *   trigger: if null, the card has no button that opens the lane in One decoder
    */
   constructor(store, host, index, style, { trigger, showTree }) {
     this.store = store;
@@ -129,7 +129,7 @@ export class LaneView {
   makeOpen(foot, trigger) {
     const { store, index } = this;
     button(foot, {
-      text: "Open in Decode",
+      text: "Open in One decoder",
       hint: TOOLTIPS["button open in decode"],
       act: () => trigger("open", { race: store.race, lane: index }),
     });

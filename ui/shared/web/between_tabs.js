@@ -88,7 +88,7 @@ const asked = { name: "" };
 /** @param {string} name of an experiment, which is to be shown and run */
 export function askExperiment(name) {
   asked.name = name;
-  location.hash = `experiments&name=${name}`;
+  location.hash = `evidence/experiments&name=${name}`;
   document.dispatchEvent(new Event(ASKED));
 }
 

@@ -1,5 +1,6 @@
 /* Hides and shows the form beside a view, for each tab separately. In a narrow window the form is a
    drawer over the view, closed at first, so that the result is visible. */
+import { onOpened } from "./navigation.js";
 
 const HIDDEN = "is-alone"; // class of a tab's page whose form is hidden, in a wide window
 const DRAWN = "is-drawn"; // class of a tab's page whose drawer is open, in a narrow window
@@ -55,11 +56,9 @@ export function followForm() {
 }
 
 // Closes the drawer when the visitor clicks beside it, or on a button that starts or stops
-// something. After a click on a tab, updates the header's button.
+// something.
 function press(event) {
   const target = /** @type {Element} */ (event.target);
-  const isTab = target.closest?.("[role=tab], .overflow-dropdown button");
-  if (isTab) requestAnimationFrame(followForm);
   if (!NARROW.matches) return;
   const page = target.closest?.(`.pg-page.${DRAWN}`);
   if (page && (target === page || target.closest(".pg-go button"))) showForm(page, false);
@@ -77,6 +76,7 @@ function closeByKey(event) {
   button?.focus();
 }
 
+onOpened(() => requestAnimationFrame(followForm));
 document.addEventListener("click", press);
 document.addEventListener("keydown", closeByKey);
 NARROW.addEventListener("change", followForm);

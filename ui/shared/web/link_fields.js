@@ -1,6 +1,7 @@
-/* The fragment of the page's address, such as #decode&temperature=0.6&step=12: the open tab and the
-   values that it shows. First the values of each tab, with types and bounds, then how they are
-   written and read. Independent of the DOM. */
+/* The fragment of the page's address, such as #run/one-decoder&temperature=0.6&step=12: the open
+   view and the values that it shows. First the address of each view, then its values, with types
+   and bounds, then how they are written and read. Independent of the DOM. */
+import PLACES from "../../../assets/places.json" with { type: "json" };
 
 const MOST_PROMPT = 500; // characters; a longer prompt can only be shared in a saved file
 const MOST_NODES = 1024;
@@ -120,7 +121,14 @@ const SAMPLING = {
   seed: whole(0, Number.MAX_SAFE_INTEGER),
 };
 
-/** @type {Record<string, Record<string, Field<any>>>} by tab */
+const slug = (name) => name.toLowerCase().replaceAll(" ", "-");
+const paths = ([place, views]) =>
+  Object.entries(views).map(([view, name]) => [view, `${slug(place)}/${slug(name)}`]);
+
+/** @type {Record<string, string>} by view: place and view, as in the address */
+export const ADDRESSES = Object.fromEntries(Object.entries(PLACES).flatMap(paths));
+
+/** @type {Record<string, Record<string, Field<any>>>} by view */
 export const FIELDS = {
   decode: {
     ...SAMPLING,
@@ -175,7 +183,6 @@ export const FIELDS = {
   lossless: {},
   experiments: { name: word },
   paper: {},
-  models: {},
 };
 
 /** Maximum length of a fragment in characters, without “#”. encodeLink writes only ASCII, so its
@@ -183,29 +190,30 @@ export const FIELDS = {
 export const MOST_CHARACTERS = 2000;
 
 /**
- * @typedef {{tab: string, values: Record<string, any>}} LinkState
+ * @typedef {{view: string, values: Record<string, any>}} LinkState
  */
 
 /**
- * The fragment for a tab and its values. If the fragment would be too long, the longest values are
- * left out. Values that are null or undefined are ignored, and so are names that the tab does not
- * have.
- * @param {string} tab
+ * The fragment for a view and its values. If the fragment would be too long, the longest values are
+ * left out. Values that are null or undefined are ignored, and so are names that the view
+ * does not have.
+ * @param {string} view
  * @param {Record<string, any>} values by the names in link_fields.js
  * @returns {{hash: string, left: string[]}} `hash`: the fragment; `left`: the names of the values
  *   that were left out, because they are not valid or the fragment would be too long
  */
-export function encodeLink(tab, values) {
+export function encodeLink(view, values) {
+  const address = ADDRESSES[view];
   const given = Object.entries(values).filter(([, value]) => value !== null && value !== undefined);
-  const known = given.filter(([name]) => Object.hasOwn(FIELDS[tab], name));
-  const written = known.map(([name, value]) => [name, FIELDS[tab][name].write(value)]);
+  const known = given.filter(([name]) => Object.hasOwn(FIELDS[view], name));
+  const written = known.map(([name, value]) => [name, FIELDS[view][name].write(value)]);
   const left = written.filter(([, text]) => text === null).map(([name]) => name);
   const parts = written
     .filter(([, text]) => text !== null)
     .map(([name, text]) => ({ name, text: String(new URLSearchParams([[name, text]])) }));
-  const size = () => parts.reduce((sum, { text }) => sum + text.length + 1, tab.length);
+  const size = () => parts.reduce((sum, { text }) => sum + text.length + 1, address.length);
   while (size() > MOST_CHARACTERS) left.push(dropLongest(parts));
-  return { hash: ["#" + tab, ...parts.map(({ text }) => text)].join("&"), left };
+  return { hash: ["#" + address, ...parts.map(({ text }) => text)].join("&"), left };
 }
 
 // Removes the longest part and returns its name.
@@ -217,7 +225,7 @@ function dropLongest(parts) {
 }
 
 /**
- * The tab and values in a fragment.
+ * The view and values in a fragment.
  * @param {string} hash as in `location.hash`, untrusted
  * @returns {LinkState | null} null if there is no fragment
  * @throws {RangeError} if the fragment is not valid; the message says what is wrong
@@ -229,21 +237,25 @@ export function decodeLink(hash) {
     throw new RangeError(
       `it has ${text.length} characters after “#”; at most ${MOST_CHARACTERS} are allowed`,
     );
-  const [tab, ...rest] = text.split("&");
-  if (!Object.hasOwn(FIELDS, tab)) {
-    const known = Object.keys(FIELDS).join(", ");
-    throw new RangeError(`“${tab.slice(0, 40)}” is not a tab; known: ${known}`);
+  const [address, ...rest] = text.split("&");
+  const view = Object.keys(ADDRESSES).find((one) => ADDRESSES[one] === address);
+  if (!view) {
+    const known = Object.values(ADDRESSES).join(", ");
+    throw new RangeError(`“${address.slice(0, 40)}” is not a view; known: ${known}`);
   }
   const pairs = [...new URLSearchParams(rest.join("&"))];
-  return { tab, values: Object.fromEntries(pairs.map(([name, value]) => read(tab, name, value))) };
+  return {
+    view,
+    values: Object.fromEntries(pairs.map(([name, value]) => read(view, name, value))),
+  };
 }
 
-/** @type {(tab: string, name: string, text: string) => [string, any]} */
-function read(tab, name, text) {
-  if (!Object.hasOwn(FIELDS[tab], name))
-    throw new RangeError(`“${name.slice(0, 40)}” is not a setting of this tab`);
+/** @type {(view: string, name: string, text: string) => [string, any]} */
+function read(view, name, text) {
+  if (!Object.hasOwn(FIELDS[view], name))
+    throw new RangeError(`“${name.slice(0, 40)}” is not a setting of this view`);
   try {
-    return [name, FIELDS[tab][name].read(text)];
+    return [name, FIELDS[view][name].read(text)];
   } catch (problem) {
     throw new RangeError(`${name}: ${problem.message}`);
   }

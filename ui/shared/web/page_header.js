@@ -1,8 +1,10 @@
-/* The header of the page. It shows the state of loading the models. Its buttons hide and show the
-   form, and switch between dark and light. */
+/* The header of the page. It has the navigation and shows the state of loading the models. Its
+   buttons open the drawer with the models, hide and show the form, and switch between dark and
+   light. */
 import { connectComponent } from "./connect_component.js";
 import { followForm, toggleForm } from "./form_side.js";
 import { publishModels } from "./between_tabs.js";
+import { connectNavigation } from "./navigation.js";
 import { followAddress } from "./page_link.js";
 import "./print.js";
 import "./toasts.js";
@@ -10,6 +12,7 @@ import "./toasts.js";
 /** @import { Props, Server, Trigger, Watch } from "./connect_component.js" */
 
 const POLL_MS = 2000;
+const DRAWER = "pg-models";
 
 /**
  * The state of loading the models (`status_json` in ui/serving/model_host.py). `version` counts
@@ -27,16 +30,31 @@ const POLL_MS = 2000;
  */
 export function connect(element, props, watch, trigger, server) {
   connectComponent(element, props, watch, { take: (status) => showStatus(element, status) });
+  connectNavigation(element);
   followForm();
   followAddress();
   if (server.get_status) poll(element, server.get_status, () => trigger("select"));
+  else noModels(element);
   element.addEventListener("click", (event) => {
     const target = /** @type {Element} */ (event.target);
     /** @type {HTMLElement} */
     const button = target.closest("[data-act]");
     if (!button) return;
-    ACTS[button.dataset.act]?.();
+    if (button.dataset.act === "models") openModels(trigger);
+    else ACTS[button.dataset.act]?.();
   });
+}
+
+// Opens the drawer with the models for the first time: Gradio builds it then. Later presses open
+// and close it without a script, see ui/models/web/drawer.js.
+function openModels(trigger) {
+  if (!document.getElementById(DRAWER)) trigger("models");
+}
+
+// Leaves the button's words in the chip: visitors of a public page cannot load models.
+function noModels(element) {
+  const button = element.querySelector("[data-act=models]");
+  button.replaceWith(...button.childNodes);
 }
 
 /** @type {Record<string, () => void>} */

@@ -3,7 +3,7 @@
 import { button, el, show, text } from "../../shared/web/dom.js";
 import { finishedRun } from "../../shared/web/between_tabs.js";
 import { showForm } from "../../shared/web/form_side.js";
-import { showDecode } from "../../shared/web/tabs.js";
+import { openView } from "../../shared/web/navigation.js";
 import { speedupInWords } from "../../shared/web/verdict_words.js";
 import { NumberControl } from "./controls.js";
 import { division, divisionOf, finishedAs, missed, printed } from "./division.js";
@@ -152,7 +152,7 @@ function row(body, name, numbers) {
 }
 
 function goToForm() {
-  showDecode();
+  openView("decode");
   showForm(document.querySelector("#pg-view .sq-stage"), true);
   focusWhenShown(document.getElementById("pg-run"), FRAMES);
 }

@@ -3,7 +3,7 @@
 import { attr, button, el, show, text } from "../../shared/web/dom.js";
 import { onFinishedRun } from "../../shared/web/between_tabs.js";
 import { rove } from "../../shared/web/roving_focus.js";
-import { showDecode } from "../../shared/web/tabs.js";
+import { openView } from "../../shared/web/navigation.js";
 import { keepPlace, keptPlace } from "../../shared/web/tour_place.js";
 import { filled } from "./filled.js";
 import { LESSON } from "./lesson.js";
@@ -104,7 +104,8 @@ export class TourView {
     this.next = button(foot, { text: LESSON.frame.next, part: "next", act: by(1) });
     const anew = () => this.startOver();
     this.again = button(foot, { text: LESSON.frame.again, part: "start-over", act: anew });
-    button(foot, { text: LESSON.frame.leave, part: "leave", act: showDecode });
+    const leave = () => openView("decode");
+    button(foot, { text: LESSON.frame.leave, part: "leave", act: leave });
   }
 
   /** @param {TourMessage} message */

@@ -25,7 +25,7 @@ import { topology } from "../../shared/web/tree_layout.js";
 
 const DECODE = "decode";
 const USUAL = "code"; // the recorded run that `open` chooses instead of Decode
-const NO_STEP = "Decode shows no step. Run a prompt there, or choose a recorded run.";
+const NO_STEP = "One decoder shows no step. Run a prompt there, or choose a recorded run.";
 
 /** The menu of the run, and the field and buttons for the step of a recorded run. */
 export class RealStep {
@@ -76,7 +76,7 @@ export class RealStep {
     this.listed = listed;
     const { value } = this.menu;
     this.menu.replaceChildren();
-    el("option", { value: DECODE, text: "the run in Decode" }, this.menu);
+    el("option", { value: DECODE, text: "the run in One decoder" }, this.menu);
     for (const { name, title } of listed)
       el("option", { value: name, text: "recorded: " + readable(title) }, this.menu);
     this.menu.value = value || DECODE;

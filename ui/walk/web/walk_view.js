@@ -33,7 +33,7 @@ const KEYS =
   "Keys: “.” next frame, “,” previous frame, Space play or pause; with a toy, N makes new random draws; with a real step, ← and → show another one.";
 const MARKS = `In the tree: ${KEY.map(([, name, meaning]) => `${name}: ${meaning}`).join("; ")}.`;
 const NEW_DRAWS = "Run the step again with new random numbers (N)";
-const NO_LINK = "Walk cannot link to a step of Decode. Use “Copy link” in Decode.";
+const NO_LINK = "Walk cannot link to a step of One decoder. Use “Copy link” there.";
 const SAME = "Each word is one token; its p and q do not depend on the words before it.";
 
 /** The view of the tab. */
