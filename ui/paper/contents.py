@@ -100,7 +100,7 @@ def _claims(claims: Sequence[Claim]) -> Markup:
     heads = ("Claim", "Paper", "Here", "Verdict")
     table = element(
         "table",
-        _head(*heads, ""),
+        _head(*heads, "Open"),
         element("tbody", *(_claim(one, heads) for one in claims)),
         class_="sq-table pp-claims",
     )
