@@ -40,6 +40,8 @@ export const isBuilt = (view) => Boolean(gradioTab(view));
  * @param {string} view
  */
 export function openView(view) {
+  scrollTo(0, 0);
+  if (view === opened) return;
   gradioTab(view)?.click();
   opened = view;
   const tab = document.querySelector(`.pg-views [data-view="${view}"]`);
@@ -47,7 +49,6 @@ export function openView(view) {
   for (const one of all(".pg-views")) show(one, one === row);
   select(tab);
   select(document.querySelector(`[aria-controls="${row.id}"]`));
-  scrollTo(0, 0);
   document.dispatchEvent(new Event(OPENED));
 }
 

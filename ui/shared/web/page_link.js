@@ -144,7 +144,7 @@ function openWhenBuilt(state) {
     setTimeout(() => openWhenBuilt(state), BUILD_MS);
     return;
   }
-  if (view !== openedView()) openView(view);
+  openView(view);
   const linked = views.get(view);
   if (linked) linkView(view, linked);
   else if (!Object.keys(FIELDS[view]).length) pending = null; // there are no values to take
