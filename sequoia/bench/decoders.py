@@ -248,7 +248,7 @@ def other_dtypes(named: dict[str, Any], device: str, own: Pair) -> dict[str, Pai
 
     own: the pair in its usual dtype. On a GPU it is not loaded again, to save memory. If no other
     pair fits in memory, `own` is the only pair returned."""
-    pairs = {}
+    pairs: dict[str, Pair] = {}
     for name in PLAIN_DTYPES:
         if own.target.device.type == "cuda" and dtype_name(own) == name:
             pairs[name] = own
@@ -257,7 +257,8 @@ def other_dtypes(named: dict[str, Any], device: str, own: Pair) -> dict[str, Pai
             pairs[name] = load_pair(**named, device=device, dtype=name)
     pairs = pairs or {dtype_name(own): own}
     for pair in pairs.values():
-        for model in (pair.target, pair.draft):
+        models = (one for one in (pair.target, pair.draft) if isinstance(one, TreeModel))
+        for model in models:
             model.hf.generation_config.eos_token_id = None
     slowness = _slowness([pair.target for pair in pairs.values()])
     return {

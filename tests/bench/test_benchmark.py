@@ -69,6 +69,16 @@ def test_every_decoder_is_measured(
     assert "as fast as transformers assisted" in said
 
 
+def test_a_lookup_is_measured_as_a_draft(folders: list[str], tmp_path: Path) -> None:
+    """It has no model that `transformers` could be given as its assistant."""
+    out = tmp_path / "report.json"
+    small = "--draft ngram --prompts code --limit 1 --temperature 0 --tokens 8 --rounds 1"
+    assert benchmark.main([*folders[:2], *small.split(), "--json", str(out)]) == 0
+    rows = json.loads(out.read_text())["blocks"][0]["rows"]
+    assert {"Sequoia", "generate"} <= {row["group"] for row in rows}
+    assert "assisted" not in {row["group"] for row in rows}
+
+
 @pytest.mark.parametrize(("many", "kept"), [(9.0, ["float32"]), (3.0, ["float32", "bfloat16"])])
 def test_only_a_dtype_that_is_always_too_slow_is_left_out(
     many: float, kept: list[str], folders: list[str], monkeypatch: pytest.MonkeyPatch
