@@ -20,7 +20,7 @@ LAST = {  # for each view, the element that appears last when it is opened
     "Tree": "#lab-view .sq-lab-tree .sq-n",
     "Walk": ".sq-walk [data-part=caption]",
     "Lossless": "#ls-view .ls-verdict[data-kind=fits]",
-    "Experiments": "#xp-view .xp-entry",
+    "Experiments": "#xp-view [data-name]",
     "Machine": "#hw-view .hw-chart[data-drawn=yes]",
     "Paper": "#pp-view .hw-chart[data-drawn=yes]",
     "Models": ".md-table tr[data-pair]",

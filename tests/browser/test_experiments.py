@@ -31,7 +31,7 @@ def part(page: Page) -> Part:
 
 
 def test_a_recorded_result_is_shown_if_there_is_one(page: Page, part: Part) -> None:
-    entries = page.locator("#xp-view .xp-entry")
+    entries = page.locator("#xp-view [data-name]")
     expect(entries).to_have_count(len(EXPERIMENTS))
     expect(part("head")).to_contain_text(next(iter(EXPERIMENTS.values())).question)
 
@@ -40,6 +40,7 @@ def test_a_recorded_result_is_shown_if_there_is_one(page: Page, part: Part) -> N
     is_shown = page.evaluate(f"{VIEW}.result !== undefined")
     expect(part("figure")).to_be_visible(visible=is_shown)
     expect(part("missing")).to_be_visible(visible=not is_shown)
+    expect(page.locator("#xp-tables-view [data-part=table]")).to_be_visible(visible=is_shown)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
@@ -66,7 +67,7 @@ def test_a_small_run_is_stopped_and_continued(page: Page, part: Part) -> None:
     expect(part("run")).to_have_text("Run again", timeout=60_000)
     expect(part("partial")).to_be_hidden()
     with page.expect_download() as saved:
-        part("points-csv").click()
+        page.locator("#xp-tables-view").get_by_text("Points as CSV").click()
     assert saved.value.suggested_filename == "sequoia-temperature.csv"
     lines = saved.value.path().read_text(encoding="utf-8").splitlines()
     assert lines[0].startswith("experiment,panel,series,")
@@ -77,7 +78,7 @@ def test_a_small_run_is_stopped_and_continued(page: Page, part: Part) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
     # opening another experiment does not change the result of this one
-    page.locator("#xp-view .xp-entry").first.click()
+    page.locator("#xp-view [data-name]").first.click()
     expect(part("run")).to_have_text("Run")
     page.locator("#xp-view [data-name=temperature]").click()
     expect(part("run")).to_have_text("Run again")

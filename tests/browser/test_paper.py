@@ -11,6 +11,7 @@ from running_app import open_view
 
 from sequoia.planning.paper_results import paper_file, paper_tables
 
+CHOSEN = "#xp-view [data-name][aria-pressed=true]"
 DRAWN = "#pp-view [data-part=scale] .hw-chart[data-drawn=yes]"
 
 
@@ -29,11 +30,11 @@ def test_a_claim_opens_its_tables_and_its_experiment(visit: Callable[..., Page])
     assert "5.08,4.04" in saved.value.path().read_text(encoding="utf-8")
 
     page.locator("#pp-view [data-address$=specinfer]").click()
-    expect(page.locator("#xp-view [aria-current=true]")).to_have_attribute("data-name", "specinfer")
+    expect(page.locator(CHOSEN)).to_have_attribute("data-name", "specinfer")
     page.go_back()
     page.wait_for_selector(".pg-status[data-stage=ready]", timeout=60_000)
     page.locator("#pp-view [data-run=ranks]").click()
-    expect(page.locator("#xp-view [aria-current=true]")).to_have_attribute("data-name", "ranks")
+    expect(page.locator(CHOSEN)).to_have_attribute("data-name", "ranks")
     expect(page.locator("#xp-view [data-part=stop]")).to_be_enabled()
     page.locator("#xp-view [data-part=stop]").click()
     expect(page.locator("#xp-view [data-part=stop]")).to_be_disabled(timeout=30_000)

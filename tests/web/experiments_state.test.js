@@ -6,36 +6,13 @@ import { made } from "./fake_page.js";
 import { ExperimentsState } from "../../ui/experiments/web/experiments_state.js";
 import { ExperimentsView } from "../../ui/experiments/web/experiments_view.js";
 
-const listed = (name) => ({
-  name,
-  title: name,
-  question: "?",
-  units: 4,
-  command: "",
-  full: "",
-});
 const result = (name, done = 4) => /** @type {any} */ ({ name, done, total: 4 });
 
 function opened() {
   const state = new ExperimentsState();
-  state.take({ list: [listed("budget"), listed("ranks")] });
+  state.choose("budget");
   return state;
 }
-
-test("the first experiment is chosen, and a later list leaves the choice alone", () => {
-  const state = opened();
-  assert.equal(state.chosen, "budget");
-  state.chosen = "ranks";
-  state.take({ list: [listed("budget"), listed("ranks")] });
-  assert.equal(state.experiment.name, "ranks");
-});
-
-test("the names of hardware profiles stay when a later message has none", () => {
-  const state = opened();
-  state.take({ profiles: { a100: "A100" } });
-  state.take({ run: { going: false } });
-  assert.deepEqual(state.profiles, { a100: "A100" });
-});
 
 test("an error goes when another experiment is chosen", () => {
   const state = opened();

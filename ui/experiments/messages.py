@@ -1,4 +1,4 @@
-"""The messages to the browser: the list of experiments, a recorded result, the state of a run."""
+"""The messages to the browser: a recorded result, the state of a run."""
 
 from __future__ import annotations
 
@@ -8,45 +8,23 @@ from typing import Any
 
 from sequoia import SequoiaError
 from sequoia.assets_folder import ASSETS
-from sequoia.experiments.experiment import Experiment, units
-from sequoia.experiments.registry import EXPERIMENTS, experiment_named
+from sequoia.experiments.registry import experiment_named
 from sequoia.experiments.result import ExperimentResult
 from sequoia.validate_input import json_text
-from ui.experiments.experiment_job import SIZE, Found
+from ui.experiments.experiment_job import Found
+from ui.experiments.figure import figure
+from ui.experiments.tables import tables
 from ui.serving.job import Report
-from ui.shared.saved_profiles import shipped
 from ui.words.experiments import WORDS
 
 FOLDER = ASSETS / "experiments"
 MISSING = (
     "This program comes without a recorded result of this experiment. Press Run for a small "
-    "version on this machine, or record the full one with the command below."
+    "version on this machine."
 )
 # The browser ignores a message that equals the previous one. So each message about a run has a
 # number of its own.
 _numbers = count(1)
-
-
-def list_message() -> str:
-    """A message with all experiments, in the order in which they are shown, and with the names of
-    the hardware profiles that settings may mention."""
-    profiles = {key: entry.name for key, entry in shipped().items()}
-    return json_text({"list": [_about(one) for one in EXPERIMENTS.values()], "profiles": profiles})
-
-
-def _about(experiment: Experiment) -> dict[str, Any]:
-    command = f"python -m sequoia.experiments {experiment.name}"
-    words = WORDS[experiment.name]
-    return {
-        "name": experiment.name,
-        "title": words.title,
-        "question": experiment.question,
-        "note": words.note,
-        "table": words.table,
-        "units": len(units(experiment.sizes[SIZE])),
-        "command": f"{command} --size {SIZE}",
-        "full": f"{command} --size full --out assets/experiments --source recorded",
-    }
 
 
 def recorded_message(name: Any) -> str:
@@ -67,7 +45,7 @@ def _recorded_message(name: str) -> str:
         return json_text({"name": name, "missing": words})
     if result is None:
         return json_text({"name": name, "missing": MISSING})
-    return json_text({"name": name, "recorded": WORDS[name].view(result)})
+    return json_text({"name": name, "recorded": shown(result)})
 
 
 def recorded_result(name: str) -> ExperimentResult | None:
@@ -80,6 +58,27 @@ def recorded_result(name: str) -> ExperimentResult | None:
         return ExperimentResult.from_json(path.read_bytes())
     except OSError as problem:
         raise SequoiaError(str(problem)) from None
+
+
+def shown(result: ExperimentResult) -> dict[str, Any]:
+    """What the browser shows of a result: texts, a figure, and tables as HTML."""
+    words = WORDS[result.name]
+    view = words.view(result)
+    finding, *details = view["finding"].split("\n")
+    parts = "" if result.is_complete else f"{result.done} of {result.total} parts done"
+    made = f"{view['source']} {result.date}, {result.machine}"
+    return {
+        "name": result.name,
+        "source": view["source"],
+        "finding": finding,
+        "details": details,
+        "partial": parts and f"Partial result: {parts}.",
+        "done": result.done,
+        "total": result.total,
+        "figure": figure(view),
+        "caption": [words.title, "; ".join(filter(None, (parts, made)))],
+        "tables": tables(view, words.note, words.table),
+    }
 
 
 def refusal_message(words: str) -> str:
@@ -111,7 +110,7 @@ def _found(report: Report, found: Found) -> dict[str, Any]:
             f"{result.done} of {result.total} parts are done.",
         ]
         words += ["Press Continue to run the rest."]
-    return {"result": WORDS[result.name].view(result), "notice": " ".join(filter(None, words))}
+    return {"result": shown(result), "notice": " ".join(filter(None, words))}
 
 
 def _run_message(run: dict[str, Any]) -> str:

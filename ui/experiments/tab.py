@@ -17,18 +17,14 @@ import gradio as gr
 from sequoia import SequoiaError
 from sequoia.experiments.experiment import Experiment
 from sequoia.experiments.registry import experiment_named
+from ui.experiments.contents import page
 from ui.experiments.experiment_job import ExperimentJob
-from ui.experiments.messages import (
-    list_message,
-    recorded_message,
-    refusal_message,
-    report_message,
-)
+from ui.experiments.messages import recorded_message, refusal_message, report_message
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
 from ui.serving.session_view import ASKED, SessionView, sent_with
 from ui.serving.temporary_folder import VARIABLE
-from ui.shared.events import QUIET, UNQUEUED, Updates, model_work, visitor
+from ui.shared.events import UNQUEUED, Updates, model_work, visitor
 from ui.shared.layout import drawn
 
 SECONDS = 300.0  # maximum computing time of one run; the next run continues where it stopped
@@ -72,26 +68,22 @@ class ExperimentsTab(SessionView[ExperimentJob]):
         self._seconds = min(SECONDS, limits.seconds)
 
     def build(self) -> None:
-        """Create the component in the current container."""
+        """Create the components in the current container."""
         self.board = drawn(
             "xp",
             "experiments/connect",
-            ["list", "run", "halt", "ask"],
-            '<div class="sq-stage xp-stage"></div>',
+            ["run", "halt", "ask"],
+            page(),
             asked=self.get_recorded_experiment,
         )
+        drawn("xp-tables", "experiments/tables_host", [], "${value}")
 
     def wire(self, _blocks: gr.Blocks) -> None:
         """Connect the component to its handlers."""
         board = self.board
-        board.list(self.list_experiments, None, board, concurrency_limit=None, **QUIET)
         board.run(self.run_experiment, None, board, **model_work(self._limits.waiting))
         board.halt(self.stop, None, None, **UNQUEUED)
         board.ask(self.job_state, None, board, **ASKED)
-
-    def list_experiments(self) -> str:
-        """All experiments, as JSON."""
-        return list_message()
 
     def get_recorded_experiment(self, asked: Any) -> str:
         """The recorded result of the experiment `asked`, or why there is none, as JSON."""

@@ -59,13 +59,13 @@ def element(tag: str, *children: str | None, **attributes: object) -> Markup:
     return Markup(f"<{tag}{named}>{inner}</{tag}>")
 
 
-def csv_link(name: str, rows: Iterable[Iterable[object]]) -> Markup:
+def csv_link(name: str, rows: Iterable[Iterable[object]], words: str = "CSV") -> Markup:
     """A link that downloads a table as a CSV file (RFC 4180). name: of the file, without
     "sequoia-" and the suffix."""
     text = io.StringIO()
     csv.writer(text).writerows(rows)
     address = f"data:text/csv;charset=utf-8,{quote(text.getvalue())}"
-    return element("a", "CSV", href=address, download=f"sequoia-{name}.csv", class_="sq-btn")
+    return element("a", words, href=address, download=f"sequoia-{name}.csv", class_="sq-btn")
 
 
 def _attribute(name: str, value: object) -> str:

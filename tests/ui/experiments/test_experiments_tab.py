@@ -18,6 +18,7 @@ from sequoia.experiments.experiment import Cell, Entry, Experiment, Places, Sett
 from sequoia.experiments.registry import EXPERIMENTS
 from sequoia.experiments.result import ExperimentResult
 from ui.experiments import experiment_job, messages
+from ui.experiments.contents import page
 from ui.experiments.experiment_job import ALL_DONE, ExperimentJob
 from ui.experiments.messages import MISSING, recorded_message
 from ui.experiments.tab import ExperimentsTab, KeptUnits
@@ -25,6 +26,7 @@ from ui.serving.fair_queue import Work
 from ui.serving.limits import LOCAL, Limits
 from ui.serving.model_host import ModelHost
 from ui.serving.temporary_folder import VARIABLE
+from ui.shared.markup import element
 from ui.words.experiment_result import Axis, Words
 from ui.words.experiments import WORDS
 
@@ -250,20 +252,22 @@ def test_files_that_cannot_be_written_are_reported(
 # -- recorded results ------------------------------------------------------------------------------
 
 
-def test_the_list_needs_no_models(made: Callable[..., ExperimentsTab]) -> None:
-    tab = made(host=ModelHost(lambda: pytest.fail("loaded"), 1))
-    message = json.loads(tab.list_experiments())
-    listed = message["list"]
-    assert [one["name"] for one in listed] == list(EXPERIMENTS)
-    for one in listed:
-        assert one["question"].endswith("?")
-        assert one["command"] == f"python -m sequoia.experiments {one['name']} --size small"
-        assert one["units"] > 0
-    sizes = [settings for one in EXPERIMENTS.values() for settings in one.sizes.values()]
-    used = {one for settings in sizes for one in settings.get("machines", [])}
-    used |= {settings["profile"] for settings in sizes if "profile" in settings}
-    assert used <= message["profiles"].keys()
-    assert message["profiles"]["m1-max-qwen3-8b"] == "Apple M1 Max, Qwen3-8B with 0.6B"
+def test_the_list_has_every_experiment() -> None:
+    shown = page()
+    for name, experiment in EXPERIMENTS.items():
+        assert f'data-name="{name}"' in shown
+        assert element("i", experiment.question)[3:-4] in shown
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_every_recorded_result_is_sent_with_its_figure_and_tables(name: str) -> None:
+    sent = json.loads(recorded_message(name))["recorded"]
+    assert sent["finding"]
+    assert sent["partial"] == ""
+    assert 'data-part="table"' in sent["tables"]
+    assert 'data-part="comparisons"' in sent["tables"]
+    assert f"python -m sequoia.experiments {name} --size small" in sent["tables"]
+    assert sent["figure"]["data"]
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ import { connectComponent, whenShown } from "../../shared/web/connect_component.
 import { watchJob } from "../../shared/web/job_watch.js";
 import { linkView } from "../../shared/web/page_link.js";
 import { ExperimentsView } from "./experiments_view.js";
+import { showTables } from "./tables_host.js";
 
 /** @import { Props, Server, Trigger, Watch } from "../../shared/web/connect_component.js" */
 
@@ -20,19 +21,20 @@ export function connect(element, props, watch, trigger, server) {
   const root = element.querySelector(".xp-stage");
   const recorded = async (name) => JSON.parse(await server.get_recorded_experiment(name));
   const run = (name, again) => trigger("run", { name, again });
-  const view = new ExperimentsView(root, { recorded, run, halt: () => trigger("halt") });
+  const halt = () => trigger("halt");
+  const view = new ExperimentsView(root, { recorded, run, halt, tables: showTables });
   const isBusy = () => view.state.going;
   const job = watchJob({ isBusy, ask: (asked) => trigger("ask", asked) });
   // `false` is right for every message: if the message is about a running job, the view has made
   // `isBusy()` true by now, and then `job.take` ignores its argument.
   const taken = () => job.take(false);
-  connectComponent(root, props, watch, view, { ask: () => trigger("list"), taken });
+  connectComponent(root, props, watch, view, { taken });
   linkView("experiments", view);
   onAskedExperiment((name) => {
     view.choose(name);
     view.run();
   });
   whenShown(root, () => {
-    if (!view.state.list.length) trigger("list");
+    if (!view.state.chosen) view.choose(view.state.names[0]);
   });
 }

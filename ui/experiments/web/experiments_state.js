@@ -1,46 +1,19 @@
-/* The state of the Experiments tab: the list, the chosen experiment, recorded results, the results
-   of this page's own runs, and the run in progress. Independent of the DOM. */
+/* The state of the Experiments tab: the chosen experiment, recorded results, the results of this
+   page's own runs, and the run in progress. Independent of the DOM. */
 
 /**
- * An experiment in the list, as ui/experiments/messages.py sends it.
- * @typedef {object} Listed
- * @property {string} name
- * @property {string} title
- * @property {string} question
- * @property {string} [note] sentences below the plots
- * @property {string} [table] what the numbers in the table are, if its columns do not say so
- * @property {number} units number of separate pieces of work in a run started from the page
- * @property {string} command the shell command for such a run with the bundled pair of models
- * @property {string} full the shell command that records a full result of the bundled pair
- */
-/**
- * What sequoia/experiments/result.py writes.
- * @typedef {{name: string, label: string, scale: string}} Axis
- * @typedef {{x: number, mean: number, low: number | null, high: number | null,
- *   prompts: number}} Point
- * @typedef {{name: string, method: string, panel: string, points: Point[]}} Series
- * @typedef {{name: string, label: string, kind: string}} Column
- * @typedef {{text: string, ratio: number, low: number | null, high: number | null}} Comparison
- *
+ * What ui/experiments/messages.py makes of a result.
  * @typedef {object} Result
  * @property {string} name
- * @property {string} title
- * @property {string} question
- * @property {string} finding
  * @property {string} source recorded, measured or simulated
- * @property {string} date
- * @property {string} target
- * @property {string} draft
- * @property {string} machine
- * @property {Record<string, any>} settings
- * @property {Axis} x
- * @property {Axis} y
- * @property {Series[]} series
- * @property {Column[]} columns
- * @property {Record<string, string | number | null>[]} rows
- * @property {Comparison[]} comparisons
+ * @property {string} finding
+ * @property {string[]} details of the finding
+ * @property {string} partial how much is done; empty for a complete result
  * @property {number} done
  * @property {number} total
+ * @property {{data: any[], layouts: any[]}} figure `layouts`: by the number of columns of plots
+ * @property {string[]} caption the lines above the saved figure
+ * @property {string} tables HTML
  */
 /**
  * @typedef {{name?: string, recorded?: Result, missing?: string, error?: string}} Recorded
@@ -55,8 +28,6 @@
  * @property {Result} [result]
  *
  * @typedef {object} Message
- * @property {Listed[]} [list]
- * @property {Record<string, string>} [profiles] the names of hardware profiles by their keys
  * @property {Run} [run]
  * @property {string} [error]
  *
@@ -65,10 +36,8 @@
 
 /** The state of one page. */
 export class ExperimentsState {
-  /** @type {Listed[]} */
-  list = [];
-  /** @type {Record<string, string>} the names of hardware profiles by their keys */
-  profiles = {};
+  /** @type {string[]} of all experiments */
+  names = [];
   chosen = "";
   /** @type {Map<string, Recorded>} */
   recorded = new Map();
@@ -84,11 +53,6 @@ export class ExperimentsState {
   /** @returns {boolean} whether a run is in progress or was just asked for */
   get going() {
     return this.run.going;
-  }
-
-  /** @returns {Listed | undefined} the chosen experiment */
-  get experiment() {
-    return this.list.find(({ name }) => name === this.chosen);
   }
 
   /** @returns {Result | undefined} the result that is shown */
@@ -127,13 +91,8 @@ export class ExperimentsState {
   }
 
   /** @param {Message} message */
-  take({ list, profiles, run, error }) {
+  take({ run, error }) {
     this.error = error ?? "";
-    if (profiles) this.profiles = profiles;
-    if (list) {
-      this.list = list;
-      if (!this.experiment) this.chosen = list[0]?.name ?? "";
-    }
     if (run) this.takeRun(run);
   }
 

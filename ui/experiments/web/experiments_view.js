@@ -1,25 +1,25 @@
-/* The Experiments tab: the list of experiments, and the finding, plots and tables of the chosen
-   experiment. */
+/* The Experiments tab. The server writes the list, the head and the tables; this module fills in
+   what the chosen experiment has, and draws its plots. */
 import { ExperimentsState } from "./experiments_state.js";
-import { FigureView } from "./figure_view.js";
-import { divided, doneWords, facts } from "./result_rows.js";
-import { ResultTables } from "./result_tables.js";
-import { makeBanner, makePanel, progressBar } from "../../shared/web/panel.js";
-import { attr, button, el, segments, show, text } from "../../shared/web/dom.js";
+import { followTheme } from "../../shared/web/chart.js";
+import { attr, el, show, sized, text } from "../../shared/web/dom.js";
+import { figurePanel } from "../../shared/web/figure_panel.js";
 import { count } from "../../shared/web/format.js";
+import { methodStyles } from "../../shared/web/method_style.js";
 import { linkChanged } from "../../shared/web/page_link.js";
+import { makeBanner, progressBar } from "../../shared/web/panel.js";
 import { rove } from "../../shared/web/roving_focus.js";
-import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
-/** @import { Listed, Message, Recorded, Result, Side } from "./experiments_state.js" */
+/** @import { Message, Recorded, Result, Side } from "./experiments_state.js" */
 
 /**
- * The requests that the view sends to the server.
+ * What the view asks for.
  * @typedef {object} Asks
  * @property {(name: string) => Promise<Recorded>} recorded
  * @property {(name: string, isAgain: boolean) => void} run `isAgain`: whether to delete the
  *   finished parts first
  * @property {() => void} halt
+ * @property {(html: string) => void} tables shows tables that the server wrote
  */
 
 /** The whole view. */
@@ -32,23 +32,31 @@ export class ExperimentsView {
    */
   constructor(root, asks) {
     this.asks = asks;
-    root.replaceChildren();
-    const page = el("div", { class: "xp-page" }, root);
-    this.list = new ExperimentList(page, (name) => this.choose(name));
-    this.main = el("div", { class: "xp-main", hidden: "" }, page);
-    this.head = new ResultHead(this.main, (side) => this.turn(side));
-    const acts = { run: () => this.run(), halt: () => asks.halt() };
-    this.controls = new RunControls(this.head.controls, acts);
-    this.figure = new FigureView(this.main);
-    this.tables = new ResultTables(this.main);
-    this.command = new CommandPanel(this.main);
+    const parts = /** @type {NodeListOf<HTMLElement>} */ (root.querySelectorAll("[data-part]"));
+    this.parts = Object.fromEntries([...parts].map((node) => [node.dataset.part, node]));
+    this.entries = /** @type {HTMLElement[]} */ ([...this.parts.list.children]);
+    this.state.names = this.entries.map(({ dataset }) => dataset.name);
+    this.bar = progressBar(this.parts.head, "Parts done");
+    this.banner = makeBanner(this.parts.head);
+    this.figure = new FigureView(root);
+    rove(this.parts.list);
+    rove(this.parts.sides);
+    this.listen();
+  }
+
+  listen() {
+    const { parts } = this;
+    for (const entry of this.entries)
+      entry.addEventListener("click", () => this.choose(entry.dataset.name));
+    for (const side of /** @type {Side[]} */ (["recorded", "own"]))
+      parts["side-" + side].addEventListener("click", () => this.turn(side));
+    parts.run.addEventListener("click", () => this.run());
+    parts.stop.addEventListener("click", () => this.asks.halt());
   }
 
   /** @param {Message} message */
   take(message) {
-    const before = this.state.chosen;
     this.state.take(message);
-    if (this.state.chosen !== before) this.load(this.state.chosen);
     this.paint();
   }
 
@@ -67,13 +75,12 @@ export class ExperimentsView {
 
   /** @param {Record<string, any>} values an unknown name is ignored */
   apply({ name }) {
-    const { list } = this.state;
-    if (!list.length || list.some((one) => one.name === name)) this.choose(name);
+    if (this.state.names.includes(name)) this.choose(name);
   }
 
   /** @type {import("../../shared/web/page_link.js").LinkedView["say"]} */
   say(words, isError) {
-    this.controls.say(words, isError);
+    this.banner(words, isError);
   }
 
   /** @param {Side} side */
@@ -103,229 +110,130 @@ export class ExperimentsView {
   }
 
   paint() {
-    const { state } = this;
-    show(this.main, Boolean(state.experiment));
-    this.list.paint(state);
-    this.head.paint(state);
-    this.controls.paint(state);
-    this.figure.show(state.result, state.experiment?.note);
-    this.tables.show(state.result, state.experiment?.table);
-    this.command.show(state.experiment);
-  }
-}
-
-/** The panel below the results. */
-class CommandPanel {
-  /** @param {HTMLElement} host */
-  constructor(host) {
-    const about = { part: "command", title: "Run it from a terminal", cls: "xp-command" };
-    const { body } = makePanel(host, about);
-    this.small = commandLine(
-      body,
-      "This runs the same small version as the Run button, but always with the bundled pair in float32:",
-    );
-    this.full = commandLine(
-      body,
-      "This runs the full experiment and replaces the recorded result:",
-    );
-  }
-
-  /** @param {Listed | undefined} experiment */
-  show(experiment) {
-    text(this.small, experiment?.command ?? "");
-    text(this.full, experiment?.full ?? "");
-  }
-}
-
-function commandLine(host, words) {
-  const row = el("p", {}, host);
-  el("span", { class: "xp-dim", text: words + " " }, row);
-  return el("code", {}, row);
-}
-
-/** The list. It is a single tab stop; arrow keys move inside it. */
-class ExperimentList {
-  /** @type {Listed[] | null} */
-  painted = null;
-  /** @type {Map<string, HTMLButtonElement>} */
-  buttons = new Map();
-
-  /**
-   * @param {HTMLElement} host
-   * @param {(name: string) => void} choose
-   */
-  constructor(host, choose) {
-    this.choose = choose;
-    const about = { class: "xp-list", "data-part": "list", "aria-label": "Experiments" };
-    this.root = el("nav", about, host);
-    rove(this.root);
-  }
-
-  /** @param {ExperimentsState} state */
-  paint(state) {
-    if (this.painted !== state.list) this.build(state.list);
-    for (const [name, one] of this.buttons) {
-      attr(one, "aria-current", name === state.chosen && "true");
-      attr(one, "data-running", state.going && state.run.name === name && "");
+    const { state, parts } = this;
+    const { result, run, going } = state;
+    const chosen = this.entryOf(state.chosen);
+    for (const one of this.entries) {
+      attr(one, "aria-pressed", one === chosen ? "true" : "false");
+      attr(one, "data-running", going && run.name === one.dataset.name && "");
     }
+    this.fill(parts.title, chosen?.textContent);
+    this.fill(parts.question, chosen?.dataset.question);
+    this.fill(parts.finding, result?.finding);
+    this.fill(parts.partial, result?.partial);
+    this.fill(parts.missing, state.missing);
+    this.fill(parts.source, result?.source);
+    parts.source.dataset.label = result?.source ?? "";
+    parts.details.replaceChildren();
+    for (const detail of result?.details ?? []) el("li", { text: detail }, parts.details);
+    this.paintSides();
+    this.paintRun(chosen);
+    this.figure.show(result);
+    this.asks.tables(result?.tables ?? "");
   }
 
-  /** @param {Listed[]} list */
-  build(list) {
-    this.painted = list;
-    this.buttons.clear();
-    this.root.replaceChildren();
-    for (const { name, title, question } of list) {
-      const look = { type: "button", class: "xp-entry", "data-name": name };
-      const one = el("button", look, this.root);
-      el("b", { text: title }, one);
-      el("span", { text: question }, one);
-      one.addEventListener("click", () => this.choose(name));
-      this.buttons.set(name, one);
-    }
-  }
-}
-
-/** The controls of the chosen experiment. Stop ends the run in progress, even if it is a run of
- * another experiment. */
-export class RunControls {
-  /**
-   * @param {HTMLElement} host
-   * @param {{run: () => void, halt: () => void}} acts
-   */
-  constructor(host, { run, halt }) {
-    this.root = el("div", { class: "xp-run" }, host);
-    const line = el("div", { class: "xp-line" }, this.root);
-    this.run = button(line, {
-      text: "Run",
-      cls: "xp-go",
-      hint: TOOLTIPS["button run experiment"],
-      part: "run",
-      act: run,
-    });
-    this.stop = button(line, {
-      text: "Stop",
-      hint: TOOLTIPS["button stop experiment"],
-      part: "stop",
-      act: halt,
-    });
-    this.words = el("span", { class: "xp-dim", role: "status", "data-part": "progress" }, line);
-    this.bar = progressBar(this.root, "Parts done");
-    this.say = makeBanner(this.root);
+  /** @type {(name: string) => HTMLElement | undefined} */
+  entryOf(name) {
+    return this.entries.find(({ dataset }) => dataset.name === name);
   }
 
-  /** @param {ExperimentsState} state */
-  paint(state) {
-    const { run, going, experiment } = state;
-    text(this.run.querySelector("span"), state.action);
-    this.run.disabled = going || !experiment;
-    this.stop.disabled = !going;
-    text(this.words, this.progressWords(state));
+  /** @type {(node: HTMLElement, words?: string) => void} an element without words is hidden */
+  fill(node, words = "") {
+    text(node, words);
+    show(node, Boolean(words));
+  }
+
+  paintSides() {
+    const { state, parts } = this;
+    const isOwn = state.result !== undefined && state.result === state.own.get(state.chosen);
+    show(parts.sides, state.hasBoth);
+    attr(parts["side-own"], "aria-pressed", isOwn ? "true" : "false");
+    attr(parts["side-recorded"], "aria-pressed", isOwn ? "false" : "true");
+  }
+
+  /** @param {HTMLElement | undefined} chosen */
+  paintRun(chosen) {
+    const { state, parts } = this;
+    const { run, going } = state;
+    text(parts.run.firstElementChild, state.action);
+    /** @type {HTMLButtonElement} */ (parts.run).disabled = going || !chosen;
+    /** @type {HTMLButtonElement} */ (parts.stop).disabled = !going;
+    text(parts.progress, this.progressWords(chosen));
     this.bar(going ? (run.share ?? 0) : null);
-    const { words, isError } = state.banner;
-    this.say(words, isError);
+    this.banner(state.banner.words, state.banner.isError);
   }
 
-  /** @type {(state: ExperimentsState) => string} */
-  progressWords({ run, going, experiment, chosen, list }) {
+  /** @type {(chosen: HTMLElement | undefined) => string} */
+  progressWords(chosen) {
+    const { run, going } = this.state;
     if (!going)
-      return experiment
-        ? `A run from this page is a small version of this experiment with the loaded pair. It has ${count(experiment.units, "part")}, each with one prompt.`
+      return chosen
+        ? `A small version with the loaded pair: ${count(Number(chosen.dataset.units), "part")}, each with one prompt.`
         : "";
     const words = run.words ?? "";
-    if (run.name === chosen) return words;
-    const other = list.find(({ name }) => name === run.name)?.title ?? "Another experiment";
-    return `“${other}” is running: ${words}`;
+    if (run.name === this.state.chosen) return words;
+    return `“${this.entryOf(run.name)?.textContent ?? "Another experiment"}” is running: ${words}`;
   }
 }
 
-/** @type {[Side, string][]} */
-const SIDES = [
-  ["recorded", "Recorded"],
-  ["own", "Your run"],
-];
+const ONE_COLUMN = 560; // px; a narrower page has one column of plots
+const TWO_COLUMNS = 900;
 
-/** The panel above the figure. `controls` is the element for the RunControls. */
-class ResultHead {
-  /** @type {string | null} the finding on the page; null before the first paint */
-  painted = null;
+/** The plots of the shown result. They are drawn again when their width or the theme changes. */
+class FigureView {
+  /** @type {Result | undefined} */
+  result;
+  drawn = -1; // number of the layout
 
-  /**
-   * @param {HTMLElement} host
-   * @param {(side: Side) => void} turn called when the visitor chooses which result to show
-   */
-  constructor(host, turn) {
-    this.panel = makePanel(host, { part: "head", title: "Experiment", cls: "xp-head" });
-    this.title = this.panel.titleBox.querySelector("span");
-    this.badge = el("span", { class: "sq-badge", "data-part": "source" }, this.panel.tools);
-    this.makeSides(this.panel.tools, turn);
-    const { body } = this.panel;
-    this.question = el("p", { class: "xp-question", "data-part": "question" }, body);
-    this.finding = el("p", { class: "xp-finding", "data-part": "finding" }, body);
-    this.details = el("ul", { class: "xp-details", "data-part": "finding-details" }, body);
-    this.partial = el("p", { class: "xp-partial", "data-part": "partial" }, body);
-    this.missing = el("p", { class: "xp-dim", "data-part": "missing" }, body);
-    this.controls = el("div", {}, body);
-    this.facts = el("dl", { class: "sq-facts" }, this.panel.foot);
-  }
-
-  makeSides(host, turn) {
-    this.sides = segments(host, "Result to show");
-    this.sideButtons = SIDES.map(([side, label]) => {
-      const act = () => turn(side);
-      return { side, node: button(this.sides, { text: label, part: "side-" + side, act }) };
-    });
-    rove(this.sides);
-  }
-
-  /** @param {ExperimentsState} state */
-  paint(state) {
-    const { experiment, result } = state;
-    text(this.title, experiment?.title ?? "Experiment");
-    text(this.question, experiment?.question ?? "");
-    this.paintFinding(result?.finding ?? "");
-    this.paintPartial(result);
-    text(this.missing, state.missing);
-    show(this.missing, Boolean(state.missing));
-    text(this.badge, result?.source ?? "");
-    this.badge.dataset.label = result?.source ?? "";
-    show(this.badge, Boolean(result));
-    const isOwn = result !== undefined && result === state.own.get(state.chosen);
-    show(this.sides, state.hasBoth);
-    for (const { side, node } of this.sideButtons)
-      attr(node, "aria-pressed", (side === "own") === isOwn ? "true" : "false");
-    this.paintFacts(result, state.profiles);
-  }
-
-  /** @param {string} finding */
-  paintFinding(finding) {
-    if (finding === this.painted) return;
-    this.painted = finding;
-    const [answer, details] = divided(finding);
-    text(this.finding, answer);
-    show(this.finding, Boolean(answer));
-    this.details.replaceChildren();
-    for (const detail of details) el("li", { text: detail }, this.details);
-    show(this.details, details.length > 0);
+  /** @param {HTMLElement} host */
+  constructor(host) {
+    const caption = () => this.result?.caption ?? [];
+    const name = () => this.result?.name ?? "figure";
+    const about = { part: "figure", title: "Plots", cls: "xp-figure" };
+    const { panel, chart } = figurePanel(host, about, { caption, name });
+    this.root = panel.root;
+    this.chart = chart;
+    this.size = sized(panel.body, () => this.draw());
+    followTheme([chart]);
   }
 
   /** @param {Result | undefined} result */
-  paintPartial(result) {
-    const isPartial = result !== undefined && result.done < result.total;
-    text(this.partial, isPartial ? `Partial result: ${doneWords(result)}.` : "");
-    show(this.partial, isPartial);
+  show(result) {
+    if (result === this.result) return;
+    this.result = result;
+    this.drawn = -1;
+    show(this.root, Boolean(result?.figure.data.length));
+    this.draw();
   }
 
-  /**
-   * @param {Result | undefined} result
-   * @param {Record<string, string>} profiles
-   */
-  paintFacts(result, profiles) {
-    this.facts.replaceChildren();
-    show(this.facts, Boolean(result));
-    for (const [name, value] of result ? facts(result, profiles) : []) {
-      el("dt", { text: name }, this.facts);
-      el("dd", { text: value }, this.facts);
-    }
+  draw() {
+    const { w } = this.size;
+    if (!this.result?.figure.data.length || !w) return;
+    const columns = w < ONE_COLUMN ? 0 : w < TWO_COLUMNS ? 1 : 2;
+    if (columns === this.drawn) return;
+    this.drawn = columns;
+    const { data, layouts } = this.result.figure;
+    this.chart.node.style.height = layouts[columns].height + "px";
+    this.chart.show({ data: styled(data), layout: layouts[columns] });
   }
+}
+
+/**
+ * The traces in the styles of their methods. Traces of the same name look the same in all plots.
+ * @param {any[]} data
+ * @returns {any[]}
+ */
+export function styled(data) {
+  const methods = new Map(data.map(({ name, meta }) => [name, meta]));
+  const styles = methodStyles([...methods.values()]);
+  const looks = new Map([...methods.keys()].map((name, i) => [name, styles[i]]));
+  return data.map((trace) => {
+    const { colour: color, dash, symbol } = looks.get(trace.name);
+    return {
+      ...trace,
+      line: { color, dash, width: 2 },
+      marker: { color, symbol, size: 7 },
+      error_y: { ...trace.error_y, color },
+    };
+  });
 }

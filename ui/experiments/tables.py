@@ -1,0 +1,203 @@
+"""The tables of an experiment's result as markup: its rows, sometimes beside the paper's numbers;
+its comparisons, with their 95% intervals; and how it was made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+from sequoia.planning.named_profiles import machine_name
+from ui.shared.markup import Markup, csv_link, element
+
+View = Mapping[str, Any]  # a result as `Words.view` makes it
+PAIRED = (
+    "A ratio is that of two methods’ means over the same prompts: a hard prompt affects both, so "
+    "its difficulty mostly cancels. A difference can be clear (its 95% interval excludes 1) "
+    "although the error bars of the plots overlap."
+)
+
+
+def tables(view: View, note: str, title: str) -> Markup:
+    """All that stands below the plots. note: what a reader has to know. title: what the numbers of
+    the table are, if its columns do not say so."""
+    return element(
+        "div",
+        element("div", _points(view)) if view["series"] else None,
+        *(element("p", line, class_="xp-note") for line in note.split("\n") if line),
+        _rows(view, title) if view["rows"] else None,
+        _comparisons(view) if view["comparisons"] else None,
+        element("dl", *_facts(view), class_="sq-facts"),
+        class_="sq-stage xp-stage sq-frame",
+    )
+
+
+def _panel(part: str, title: str, tools: Sequence[Markup], table: Markup, note: str = "") -> Markup:
+    heading = element("h2", element("span", title), class_="sq-title")
+    scroll = {"class_": "xp-scroll sq-more-below", "tabindex": "0", "role": "region"}
+    return element(
+        "section",
+        element("div", heading, element("div", *tools, class_="sq-tools"), class_="sq-panel-head"),
+        element(
+            "div",
+            element("p", note, class_="xp-note") if note else None,
+            element("div", table, **scroll, aria_label=title),
+            class_="sq-panel-body",
+        ),
+        class_="sq-panel",
+        data_part=part,
+    )
+
+
+def _badge(label: str) -> Markup:
+    return element("span", label, class_="sq-badge", data_label=label)
+
+
+# -- rows ------------------------------------------------------------------------------------------
+
+
+def _rows(view: View, title: str) -> Markup:
+    """The rows; those with the same first value are in one group."""
+    columns, rows = view["columns"], view["rows"]
+    kinds = {one["kind"] for one in columns} - {""}
+    beside = ", beside the paper’s" if "paper" in kinds else ""
+    texts = [_texts([row[one["name"]] for row in rows]) for one in columns]
+    heads = (
+        element("th", one["label"], _badge(one["kind"]) if len(kinds) > 1 and one["kind"] else None)
+        for one in columns
+    )
+    groups = groupby(zip(*texts, strict=True), lambda line: line[0])
+    bodies = [element("tbody", *_group([*lines])) for _, lines in groups]
+    table = element("table", element("thead", element("tr", *heads)), *bodies, class_="sq-table")
+    tools = [*map(_badge, kinds if len(kinds) == 1 else ()), csv_link(*_csv(view))]
+    return _panel("table", (title or "Results") + beside, tools, table)
+
+
+def _group(lines: Sequence[tuple[str, ...]]) -> Iterator[Markup]:
+    """Lines with the same first value, which is shown once."""
+    head = element("th", lines[0][0], scope="rowgroup", rowspan=len(lines))
+    for i, (_, *cells) in enumerate(lines):
+        yield element("tr", None if i else head, *(element("td", one) for one in cells))
+
+
+def _texts(values: Sequence[str | float | None]) -> list[str]:
+    """The values of a column. If no number has more than one decimal, all are written in full;
+    otherwise all are rounded."""
+    numbers = [one for one in values if isinstance(one, int | float)]
+    is_short = all(round(one, 1) == one for one in numbers)
+
+    def text(value: str | float | None) -> str:
+        if value is None or isinstance(value, str):
+            return value or "–"
+        if is_short:
+            return f"{value:,g}"
+        return f"{value:,.2f}" if abs(value) >= 1 else f"{value:.3g}"
+
+    return [*map(text, values)]
+
+
+def _csv(view: View) -> tuple[str, list[list[object]]]:
+    """The name of the CSV file, and its rows. A heading also says where its numbers come from."""
+    columns = view["columns"]
+    heads = [f"{one['label']} ({one['kind']})" if one["kind"] else one["label"] for one in columns]
+    rows = [[row[one["name"]] for one in columns] for row in view["rows"]]
+    return f"{view['name']}-table", [heads, *rows]
+
+
+def _points(view: View) -> Markup:
+    """A link to the points of the plots as a CSV file."""
+    heads = ("experiment", "panel", "series", view["x"]["name"], view["y"]["name"])
+    rows = (
+        (view["name"], one["panel"], one["name"], *point.values())
+        for one in view["series"]
+        for point in one["points"]
+    )
+    return csv_link(view["name"], [(*heads, "low", "high", "prompts"), *rows], "Points as CSV")
+
+
+# -- comparisons -----------------------------------------------------------------------------------
+
+
+def _comparisons(view: View) -> Markup:
+    heads = (element("th", one) for one in ("Comparison", "Ratio", "95% interval", "Verdict"))
+    lines = map(_comparison, view["comparisons"])
+    table = element(
+        "table",
+        element("thead", element("tr", *heads)),
+        element("tbody", *lines),
+        class_="sq-table",
+    )
+    rows = ((one["text"], one["ratio"], one["low"], one["high"]) for one in view["comparisons"])
+    link = csv_link(f"{view['name']}-ratios", [("comparison", "ratio", "low", "high"), *rows])
+    return _panel("comparisons", "Comparisons", [link], table, PAIRED)
+
+
+def _comparison(one: View) -> Markup:
+    low, high = one["low"], one["high"]
+    verdict = verdict_of(low, high)
+    cells = [
+        element("td", f"{one['ratio']:.2f}×"),
+        element("td", "–" if low is None else f"{low:.4g} to {high:.4g}"),
+        element("td", verdict or "–", data_verdict=verdict),
+    ]
+    return element("tr", element("th", one["text"], scope="row"), *cells)
+
+
+def verdict_of(low: float | None, high: float | None) -> str:
+    """Whether the first method of a comparison is higher or lower than the second. "equal": they
+    are equal for every prompt. Empty for a ratio without an interval."""
+    if low is None or high is None:
+        return ""
+    if low == high == 1:
+        return "equal"
+    if low > 1:
+        return "higher"
+    return "lower" if high < 1 else "no clear difference"
+
+
+# -- how it was made -------------------------------------------------------------------------------
+
+
+def _facts(view: View) -> Iterator[Markup]:
+    command = f"python -m sequoia.experiments {view['name']}"
+    facts = {
+        **{name.capitalize(): view[name] for name in ("target", "draft", "machine", "date")},
+        "Settings": "; ".join(_settings(view["settings"])),
+        "Small, on the bundled pair": f"{command} --size small",
+        "Full, to record it": f"{command} --size full --out assets/experiments --source recorded",
+    }
+    for name, value in facts.items():
+        if value:
+            yield element("dt", name)
+            yield element("dd", value)
+
+
+_NAMES = {
+    "kinds": "kinds of text",
+    "prompts": "prompts of each kind",
+    "tokens": "tokens per text",
+    "top_ps": "top-p",
+    "budgets": "nodes",
+    "sizes": "nodes",
+    "chain": "nodes of the chain",
+    "widths": "sequences",
+    "depths": "tokens per sequence",
+    "ranks": "children",
+    "every": "tokens between measured steps (Traversal, block verification)",
+    "stride": "tokens between measured steps",
+    "planning": "texts to plan with, and tokens of each",
+    "profile": "speed-ups predicted for",
+    "machines": "simulated machines",
+    "conditions": "temperature, draft",
+}
+
+
+def _settings(settings: Mapping[str, Any]) -> Iterator[str]:
+    for name, value in settings.items():
+        values = value if isinstance(value, list) else [value]
+        named = map(machine_name, values) if name in ("profile", "machines") else map(_word, values)
+        yield f"{_NAMES.get(name, name)}: {', '.join(named)}"
+
+
+def _word(value: object) -> str:
+    return " ".join(map(str, value)) if isinstance(value, list) else str(value)
