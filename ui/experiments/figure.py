@@ -20,6 +20,7 @@ TITLE = 24  # px above a plot
 LETTER, MARK, LINE = 7, 48, 20  # px, about: a letter of the legend, a mark, the height of a line
 MOST_TICKS = 8
 CLEAR = "rgba(0,0,0,0)"
+EVERYWHERE: Any = "all"  # Plotly's type hints lack this value
 
 
 def figure(view: View) -> dict[str, Any]:
@@ -46,8 +47,8 @@ def _layout(view: View, panels: Sequence[str], most: int, width: int) -> dict[st
             for row in range(rows)
         ],
         subplot_titles=[plotly_text(one) for one in panels],
-        shared_xaxes="all",
-        shared_yaxes="all",
+        shared_xaxes=EVERYWHERE,
+        shared_yaxes=EVERYWHERE,
         horizontal_spacing=ACROSS / across,
         vertical_spacing=DOWN / height,
     )

@@ -96,7 +96,7 @@ def _texts(values: Sequence[str | float | None]) -> list[str]:
     return [*map(text, values)]
 
 
-def _csv(view: View) -> tuple[str, list[list[object]]]:
+def _csv(view: View) -> tuple[str, Sequence[Sequence[object]]]:
     """The name of the CSV file, and its rows. A heading also says where its numbers come from."""
     columns = view["columns"]
     heads = [f"{one['label']} ({one['kind']})" if one["kind"] else one["label"] for one in columns]

@@ -14,7 +14,7 @@ from ui.experiments.tables import tables, verdict_of
 
 VIEW: dict[str, Any] = {
     "name": "budget",
-    "target": "<big>",
+    "target": "<big>${x}",
     "draft": "small",
     "machine": "",
     "date": "2026-11-25",
@@ -74,8 +74,8 @@ def test_rows_with_the_same_first_value_show_it_once() -> None:
 
 def test_names_from_a_file_are_shown_as_text_and_profiles_by_their_machine() -> None:
     shown = tables(VIEW, "note", "")
-    assert "&lt;big&gt;" in shown
-    assert "<big>" not in shown
+    assert "&lt;big&gt;&#36;&#123;x&#125;" in shown
+    assert not any(one in shown for one in ("<big>", "$", "{"))
     assert "simulated machines: H100" in shown
     assert "Machine" not in re.findall(r"<dt>([^<]*)", shown)  # it has no value
 
