@@ -28,7 +28,7 @@ from sequoia.decoding.tree_choice import TreeChoice
 from sequoia.errors import BadSamplingParams, SequoiaError
 from sequoia.loading.load import load_pair
 from sequoia.measuring.counted_acceptance import count_acceptance
-from sequoia.measuring.defaults import acceptance_of, default_plan, machine, speculate
+from sequoia.measuring.defaults import acceptance_of, default_plan, machine, record, speculate
 from sequoia.measuring.hardware import measure_profile
 from sequoia.models.pair import Pair
 from sequoia.planning.hardware_profile import HardwareProfile
@@ -68,6 +68,7 @@ __all__ = [
     "named_profile",
     "plain",
     "profile_names",
+    "record",
     "run",
     "speculate",
 ]

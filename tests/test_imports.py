@@ -35,7 +35,7 @@ PAGE = [
     {"serving"},
     {"decode"},
     {"race", "lab", "hardware", "models", "tour", "walk", "lossless", "experiments"},
-    {"api", "paper"},
+    {"api", "notebook", "paper"},
     {"page", "record"},
 ]
 NOT_THE_ENGINE = {"gradio", "plotly", "ui", "app"}

@@ -18,6 +18,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
+from sequoia.algorithm.pictures import tree_svg
 from sequoia.errors import BadTree
 from sequoia.validate_input import as_file, items, read_json, shown, whole
 
@@ -41,6 +42,10 @@ class Tree:
 
     def __len__(self) -> int:
         return len(self.parents)
+
+    def _repr_svg_(self) -> str:
+        """The tree's picture in a notebook."""
+        return tree_svg(self, f"{len(self)} nodes on {self.levels} levels")
 
     # -- derived properties, computed once ---------------------------------------------------------
 

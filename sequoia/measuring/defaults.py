@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import torch
 
@@ -17,6 +17,7 @@ from sequoia.algorithm.step_trace import StepTrace
 from sequoia.algorithm.tree import MAX_NODES, Tree
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER, verifier_named
 from sequoia.decoding.engine import Decoder, run
+from sequoia.decoding.recorder import Recorder
 from sequoia.measuring.acceptance_teacher_forced import shared_mass
 from sequoia.measuring.counted_acceptance import count_acceptance
 from sequoia.measuring.hardware import measure_profile
@@ -30,6 +31,7 @@ from sequoia.planning.plan_for_machine import (
     bounds,
     levels_for,
 )
+from sequoia.saved_files.run_file import Run
 
 # Among trees predicted to be at most this share slower than the fastest, the one with the most
 # tokens per step is chosen. With 0.05, the chosen trees were larger but measurably slower.
@@ -204,3 +206,26 @@ def speculate(
         verifier_named(verifier)  # raises before anything is measured
         tree = default_plan(pair, params, verifier, [prompt]).tree
     return run(Decoder(pair, prompt, params, tree, verifier))
+
+
+def record(
+    pair: Pair,
+    prompt: str,
+    params: SamplingParams,
+    tree: Tree | None = None,
+    verifier: str = DEFAULT_VERIFIER,
+) -> Run:
+    """Decode as `speculate` does, and return the whole run, to show in a notebook or to save.
+    Raises what `speculate` raises."""
+    meta = {
+        "label": "measured",
+        "target": pair.target.name,
+        "draft": pair.draft.name,
+        "prompt": prompt,
+        "params": asdict(params),
+        "verifier": verifier,
+    }
+    recorder = Recorder(pair, pair.encode(prompt), meta)
+    for step in speculate(pair, prompt, params, tree, verifier):
+        recorder.add(step)
+    return recorder.run()

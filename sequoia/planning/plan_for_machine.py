@@ -14,6 +14,7 @@ import numpy as np
 from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.best_tree import Growth, best_first
 from sequoia.algorithm.expected_tokens import expected_tokens
+from sequoia.algorithm.pictures import tree_svg
 from sequoia.algorithm.tree import MAX_NODES, Tree
 from sequoia.errors import BadTree
 from sequoia.planning.hardware_profile import HardwareProfile
@@ -38,6 +39,14 @@ class Plan:
     predicted_speedup: float
     acceptance: Acceptance | None = None
     source: str = ""
+
+    def _repr_svg_(self) -> str:
+        """The tree's picture in a notebook, with the prediction."""
+        title = (
+            f"{len(self.tree)} nodes on {self.tree.levels} levels, predicted: "
+            f"{self.expected_tokens:.2f} tokens per step, {self.predicted_speedup:.2f}x plain"
+        )
+        return tree_svg(self.tree, title)
 
 
 @dataclass(frozen=True, eq=False)

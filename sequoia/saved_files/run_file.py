@@ -6,11 +6,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from operator import sub
 from typing import Annotated, Any, TypeVar
 
 import orjson
 from pydantic import AfterValidator, Field, TypeAdapter, with_config
 
+from sequoia.algorithm.pictures import steps_svg
 from sequoia.algorithm.residual_heads import MOST, ResidualHead
 from sequoia.algorithm.step_trace import StepTrace
 from sequoia.algorithm.tree import Tree
@@ -141,6 +143,14 @@ class Run:
     def texts(self) -> tuple[tuple[str, ...], ...]:
         """For each step, the text that each emitted token added."""
         return tuple(step.text for step in self.steps)
+
+    def _repr_svg_(self) -> str:
+        """The tokens of each step in a notebook; `import ui.notebook` shows the player instead."""
+        emitted = [len(step.emitted) for step in self.steps]
+        accepted = [len(step.verdict.path) - 1 for step in self.steps]
+        guesses = [*map(min, accepted, emitted)]
+        title = f"{sum(emitted)} tokens in {len(emitted)} steps, {self.meta.get('label', '')}"
+        return steps_svg([*zip(guesses, map(sub, emitted, guesses), strict=True)], title)
 
     def to_dict(self) -> dict[str, Any]:
         """The content of the run's file as JSON values."""

@@ -15,6 +15,9 @@ from playwright.sync_api import Browser, Page, expect
 from running_app import ROOT, open_view
 from view_pages import COLOUR_RULES, all_hostile, settle, stop_transitions
 
+from sequoia import Run
+from ui.notebook import to_html
+
 AXE = ROOT / ".ci" / "node_modules" / "axe-core" / "axe.min.js"
 STAGE = "document.querySelector('.sq-stage').view"
 SAVE = {
@@ -97,6 +100,17 @@ def test_a_saved_run_says_the_same_as_the_app(
     )
     here = visit().evaluate(f"({end})(document.querySelector('#pg-view .sq-stage').view)")
     assert open_file(saved("One decoder")).evaluate(f"({end})({STAGE})") == here
+
+
+def test_a_page_made_in_python_plays_the_run(open_file: Open, tmp_path: Path) -> None:
+    run = Run.from_json((ROOT / "assets" / "runs" / "chain.json").read_text(encoding="utf-8"))
+    (tmp_path / "run.html").write_text(to_html(run), encoding="utf-8")
+    page = open_file(tmp_path / "run.html")
+    assert page.evaluate(f"{STAGE}.store.steps.length") == len(run.steps)
+    page.evaluate(f"{STAGE}.seek(1e6)")
+    assert page.locator(".saved-head").inner_text().startswith("Sequoia: a recorded run")
+    text = "".join(piece for step in run.steps for piece in step.text)
+    assert text.split()[-1] in page.locator("[data-part=flow]").inner_text()
 
 
 def test_a_saved_race_has_its_verdict_and_its_own_charts(saved: Saved, open_file: Open) -> None:

@@ -1,4 +1,4 @@
-"""Joins the page's ES modules into one.
+"""Joins the page's ES modules into one, and its style sheets.
 
 There is no build step: restart the app after editing a module. The modules are joined because one
 request for each of them would delay the first paint. A module may use these forms: named imports,
@@ -15,7 +15,7 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 from sequoia.algorithm.verifiers import RULES
-from ui.shared import markup
+from ui.shared import colours, markup
 
 UI = Path(__file__).resolve().parents[1]
 _IMPORT = re.compile(
@@ -116,6 +116,14 @@ def _scoped(path: Path, number: dict[Path, str]) -> str:
         f"// {name_of(path)}\nconst {number[path]} = (() => {{\n{body}\n"
         f"return {{ {', '.join(names)} }};\n}})();"
     )
+
+
+def css() -> str:
+    """All style sheets as one text of CSS."""
+    views = sorted(UI.glob("*/web"), key=lambda folder: (folder.parent.name != "shared", folder))
+    sheets = [sheet for folder in views for sheet in sorted(folder.rglob("*.css"))]
+    texts = [colours.variables(), *(sheet.read_text(encoding="utf-8") for sheet in sheets)]
+    return "\n".join(texts)
 
 
 # -- facts about verifiers -------------------------------------------------------------------------

@@ -1,6 +1,6 @@
-"""Serves the page's modules, Plotly's script, and the scripts and styles of pages that are saved as
-HTML files, all under one path. Also makes the JavaScript with which Gradio's components and events
-call the modules.
+"""Serves the page's modules, Plotly's script, the styles, and the templates of pages that are saved
+as HTML files, all under one path. Also makes the JavaScript with which Gradio's components and
+events call the modules.
 
 The path contains a hash of all scripts, the styles and Plotly's version, so that a browser with an
 old copy in its cache never mixes two versions.
@@ -21,8 +21,9 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.routing import Route
 
-from ui.shared import colours, markup
-from ui.shared.join_modules import FIRST, UI, join, modules, name_of, saved_pages
+from ui.shared import markup
+from ui.shared.join_modules import FIRST, css, join, modules, name_of, saved_pages
+from ui.shared.saved_pages import template
 
 PATH = "/sequoia-web"
 _PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
@@ -57,10 +58,12 @@ def joined() -> Joined:
 
 @cache
 def texts() -> dict[str, Text]:
-    """The other scripts and the style sheet, by the name under which they are served. The script of
-    a saved page contains a view's module `saved_page` and everything it imports."""
-    scripts = {f"saved-{view}.js": _script(join([path])) for view, path in saved_pages().items()}
-    return {**scripts, "first.js": _script(join([FIRST])), "page.css": _zipped(css(), "text/css")}
+    """The first script, the style sheet, and the templates of saved pages as plain text, by the
+    name under which they are served."""
+    templates = {
+        f"saved-{view}.txt": _zipped(template(view), "text/plain") for view in saved_pages()
+    }
+    return {**templates, "first.js": _script(join([FIRST])), "page.css": _zipped(css(), "text/css")}
 
 
 def in_head() -> dict[str, str]:
@@ -100,17 +103,6 @@ async def _serve(request: Request) -> Response:
         return Response(found.text, media_type=found.media_type, headers=_KEEP)
     headers = {**_KEEP, "Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
     return Response(found.zipped, media_type=found.media_type, headers=headers)
-
-
-def css() -> str:
-    """All sheets as one text of CSS."""
-    return "\n".join(_texts())
-
-
-def _texts() -> list[str]:
-    views = sorted(UI.glob("*/web"), key=lambda folder: (folder.parent.name != "shared", folder))
-    sheets = [sheet for folder in views for sheet in sorted(folder.rglob("*.css"))]
-    return [colours.variables(), *(sheet.read_text(encoding="utf-8") for sheet in sheets)]
 
 
 # -- calls of the modules --------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The page's JavaScript modules joined into one, Plotly's script, and the scripts and styles of
+"""The page's JavaScript modules joined into one, Plotly's script, and the templates of
 saved pages, as a real Gradio server serves them, also under a root path. The modules are compressed
 for browsers that accept gzip. No other files are served under the same path."""
 
@@ -14,8 +14,9 @@ import httpx
 import pytest
 
 from ui.shared import serve_modules
-from ui.shared.join_modules import join, saved_pages
-from ui.shared.serve_modules import PATH, css, joined
+from ui.shared.join_modules import css, join, saved_pages
+from ui.shared.saved_pages import template
+from ui.shared.serve_modules import PATH, joined
 
 Served = Callable[..., httpx.Client]
 FOLDER = f"{PATH}/{joined().version}"
@@ -71,11 +72,10 @@ def test_another_version_of_plotly_has_another_address(monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize("view", saved_pages())
-def test_the_parts_of_saved_pages_are_served(client: httpx.Client, view: str) -> None:
-    script = client.get(f"{FOLDER}/saved-{view}.js")
-    assert script.headers["content-type"].startswith("text/javascript")
-    assert script.text == join([saved_pages()[view]])
-    assert f'"{view}/saved_page"' in script.text
+def test_the_templates_of_saved_pages_are_served_as_text(client: httpx.Client, view: str) -> None:
+    served = client.get(f"{FOLDER}/saved-{view}.txt")
+    assert served.headers["content-type"].startswith("text/plain")
+    assert served.text == template(view)
 
 
 @pytest.mark.parametrize("view", saved_pages())
@@ -92,7 +92,7 @@ def test_a_saved_page_needs_no_other_file(view: str) -> None:
     [
         "",
         "serve_modules.py",
-        "saved-..%2fdecode.js",
+        "saved-..%2fdecode.txt",
         "..%2fmodules.js",
         "%2fetc%2fpasswd",
     ],

@@ -1,6 +1,4 @@
 /* Saves the run on screen as one HTML file. */
-import { runFacts } from "./run_header.js";
-import { pageLines } from "../../shared/web/run_facts.js";
 import { recordedMeta } from "../../shared/web/recorded.js";
 import { saveShownIn } from "../../shared/web/save_page.js";
 
@@ -17,7 +15,6 @@ export const saveShown = () =>
     start: "run one",
     data: runData,
     hasCharts: false,
-    facts: (meta) => pageLines(runFacts(meta)),
   });
 
 /**

@@ -49,8 +49,7 @@ export async function saveLab(lab) {
       view: "lab",
       name: "sequoia-lab.html",
       title: "Sequoia: a tree by design",
-      facts: labFacts(lab),
-      data: labData(lab),
+      data: { ...labData(lab), facts: labFacts(lab) },
       hasCharts: true,
     });
   } catch (failure) {

@@ -8,11 +8,14 @@ import { openSavedPage } from "../../shared/web/opened_page.js";
  * @returns {Promise<void>}
  */
 export const openPage = () =>
-  openSavedPage((stage, { known, choices }) => {
-    stage.classList.add("sq-lab");
-    const view = mountLab(stage);
-    Object.assign(stage, { view });
-    view.lab.numbers.clock.place = "the machine this page was saved on";
-    view.ingest(known);
-    choose(view.lab, choices);
-  });
+  openSavedPage(
+    (stage, { known, choices }) => {
+      stage.classList.add("sq-lab");
+      const view = mountLab(stage);
+      Object.assign(stage, { view });
+      view.lab.numbers.clock.place = "the machine this page was saved on";
+      view.ingest(known);
+      choose(view.lab, choices);
+    },
+    ({ facts }) => facts,
+  );

@@ -1,7 +1,5 @@
 /* Saves the race on screen as one HTML file. */
 import { raceData } from "./race_data.js";
-import { raceFacts } from "./race_header.js";
-import { pageLines } from "../../shared/web/run_facts.js";
 import { saveShownIn } from "../../shared/web/save_page.js";
 
 /**
@@ -15,5 +13,4 @@ export const saveShown = () =>
     start: "start one",
     data: raceData,
     hasCharts: true,
-    facts: (meta) => pageLines(raceFacts(meta)),
   });

@@ -8,8 +8,9 @@ import { unpack } from "./packed_data.js";
  * Call `show` with the element to draw into and the page's data. If that fails, say that the file
  * is damaged.
  * @param {(stage: HTMLElement, data: any) => void} show
+ * @param {(data: any) => string[]} facts returns the lines below the title: settings and machine
  */
-export async function openSavedPage(show) {
+export async function openSavedPage(show, facts) {
   startTheme();
   /** @type {HTMLElement} */
   const stage = document.querySelector(".saved-main .sq-stage");
@@ -19,6 +20,8 @@ export async function openSavedPage(show) {
     /** @type {HTMLScriptElement} */
     const { nonce } = document.querySelector("script[nonce]");
     if (plotly) el("script", { nonce, text: plotly }, document.head);
+    const head = document.querySelector(".saved-head div");
+    for (const fact of facts(data)) el("p", { text: fact }, head);
     show(stage, data);
   } catch (problem) {
     stage.replaceChildren();

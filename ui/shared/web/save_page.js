@@ -1,9 +1,8 @@
-/* Saves what a view shows as one HTML file that works offline. The server provides the scripts and
-   styles, and the browser makes the file. */
+/* Saves what a view shows as one HTML file that works offline. The server provides a template with
+   the scripts and styles, and the browser fills it in. */
 import { PLOTLY } from "./chart.js";
 import { readable } from "./format.js";
 import { pack } from "./packed_data.js";
-import { pageSource } from "./page_source.js";
 import { isHypothetical } from "./run_words.js";
 import { saveText } from "./save_file.js";
 
@@ -15,7 +14,6 @@ import { saveText } from "./save_file.js";
  * @property {string} view the folder with the module `saved_page` that draws the page
  * @property {string} name of the file
  * @property {string} title
- * @property {string[]} facts lines below the title, such as the settings and the machine
  * @property {any} data passed to the module `saved_page`
  * @property {boolean} hasCharts whether the page needs Plotly
  */
@@ -24,16 +22,28 @@ import { saveText } from "./save_file.js";
  * Save a page. Fails if the server does not send the page's scripts and styles.
  * @param {Saved} saved
  */
-export async function savePage({ view, name, title, facts, data, hasCharts }) {
-  const [script, styles, plotly] = await Promise.all([
-    served(`saved-${view}.js`),
-    served("page.css"),
+export async function savePage({ view, name, title, data, hasCharts }) {
+  const [template, plotly] = await Promise.all([
+    served(`saved-${view}.txt`),
     hasCharts ? served(PLOTLY) : "",
   ]);
-  const packed = await pack({ data, plotly });
-  const nonce = randomName();
-  const source = pageSource({ title, facts, view, script, styles, packed, nonce });
-  saveText(name, source, "text/html");
+  saveText(name, filled(template, title, await pack({ data, plotly })), "text/html");
+}
+
+/** @type {Record<string, string>} */
+const ENTITIES = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
+
+/**
+ * A page from the template of ui/shared/saved_pages.py.
+ * @param {string} template
+ * @param {string} title
+ * @param {string} packed the data, packed by packed_data.js
+ * @returns {string} HTML
+ */
+export function filled(template, title, packed) {
+  const escaped = title.replace(/[&<>"']/g, (letter) => ENTITIES[letter]);
+  const parts = { title: escaped, data: packed, nonce: randomName() };
+  return template.replace(/@@(title|data|nonce)@@/g, (_, name) => parts[name]);
 }
 
 /**
@@ -44,7 +54,6 @@ export async function savePage({ view, name, title, facts, data, hasCharts }) {
  * @property {string} start what to do if there is no run or race, such as "start one"
  * @property {(store: any) => any} data returns the data for the module `saved_page`, with a `meta`
  * @property {boolean} hasCharts whether the page needs Plotly
- * @property {(meta: any) => string[]} facts returns lines with the settings and the machine
  */
 
 /**
@@ -65,7 +74,7 @@ export function saveShownIn(view, recording) {
  * @param {Recording} recording
  * @returns {Promise<void>}
  */
-export async function saveRecording(store, { view, what, start, data, facts, hasCharts }) {
+export async function saveRecording(store, { view, what, start, data, hasCharts }) {
   try {
     const problem = whyNot(store, what, start);
     if (problem) throw new Error(problem);
@@ -75,7 +84,6 @@ export async function saveRecording(store, { view, what, start, data, facts, has
       view,
       name: pageName(what, meta.date),
       title: titleOf(meta, what),
-      facts: facts(meta),
       data: saved,
       hasCharts,
     });
