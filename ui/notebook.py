@@ -10,7 +10,7 @@ from sequoia import Run
 from ui.decode.messages import all_steps, recorded
 from ui.shared.saved_pages import page
 
-_LOOK = "width: 100%; height: 820px; border: 1px solid #b9c1cd"
+_LOOK = "width: 100%; height: 820px; border: 1px solid"
 
 
 def to_html(run: Run) -> str:
