@@ -13,8 +13,10 @@ import re
 from collections.abc import Iterable
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+from typing import Any
 
 from sequoia.algorithm.verifiers import RULES
+from sequoia.assets_folder import ASSETS
 from ui.shared import colours, markup
 
 UI = Path(__file__).resolve().parents[1]
@@ -36,6 +38,7 @@ class BadModule(ValueError):
 
 # served from the records of the verifiers; the file itself is for tests that have no server
 VERIFIERS = UI / "shared" / "web" / "verifiers.json"
+TOOLTIPS = ASSETS / "tooltips.json"
 FIRST = UI / "serving" / "web" / "first.js"  # runs before Gradio's script
 
 
@@ -97,8 +100,7 @@ def _scoped(path: Path, number: dict[Path, str]) -> str:
     not clash."""
     source = path.read_text(encoding="utf-8")
     if path.suffix == ".json":
-        data = verifier_facts() if path == VERIFIERS else json.loads(source)
-        return f"const {number[path]} = {markup.literal(data)};"
+        return f"const {number[path]} = {markup.literal(_data(path, source))};"
 
     def constant(found: re.Match[str]) -> str:
         value = number[(path.parent / found["path"]).resolve()]
@@ -129,12 +131,22 @@ def css() -> str:
 # -- facts about verifiers -------------------------------------------------------------------------
 
 
+def _data(path: Path, source: str) -> Any:
+    """The value in the JSON file at `path`, whose text is `source`."""
+    if path == VERIFIERS:
+        return verifier_facts()
+    data = json.loads(source)
+    if path == TOOLTIPS:
+        each = (f"{rule.label[0].upper()}{rule.label[1:]}: {rule.about}" for rule in RULES)
+        data["verifier"] = data["verifier"].format(verifiers=" ".join(each))
+    return data
+
+
 def verifier_facts() -> dict[str, dict[str, str | bool]]:
     """The facts by the verifier's key; `fromLeaves` and `keepsQ` are those of Verifier."""
     return {
         rule.key: {
             "label": rule.label,
-            "about": rule.about,
             "marker": rule.marker,
             "fromLeaves": rule.from_leaves,
             "keepsQ": rule.keeps_q,

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from sequoia.algorithm.verifiers import RULES
 from ui.shared import join_modules, markup
 from ui.shared.join_modules import BadModule, join, modules, verifier_facts
 
@@ -115,6 +116,7 @@ def test_the_joined_page_parses(tmp_path: Path) -> None:
 def test_the_facts_about_verifiers_are_those_of_their_records() -> None:
     served = f"= {markup.literal(verifier_facts())};"
     assert served in join(modules())
+    assert all(markup.literal(rule.about)[1:-1] in join(modules()) for rule in RULES)
     for_tests = json.loads(join_modules.VERIFIERS.read_text(encoding="utf-8"))
     facts = verifier_facts()
     assert all(fact.items() <= facts[key].items() for key, fact in for_tests.items())

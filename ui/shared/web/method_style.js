@@ -28,9 +28,6 @@ const MARKER_PATHS = {
   pentagon: "M0-4.8 4.6-1.5 2.8 3.9h-5.6L-4.6-1.5z",
 };
 
-/** @type {Record<string, {marker: string}>} */
-const RULES = VERIFIERS;
-
 /** @type {Record<string, string>} */
 const MARKERS = {
   plain: "circle",
@@ -41,7 +38,7 @@ const MARKERS = {
   dynamic: "x",
   block: "pentagon",
   other: "hourglass",
-  ...Object.fromEntries(Object.entries(RULES).map(([key, { marker }]) => [key, marker])),
+  ...Object.fromEntries(Object.entries(VERIFIERS).map(([key, { marker }]) => [key, marker])),
 };
 const DASHES = ["solid", "7px,4px", "2px,3px", "8px,3px,2px,3px"];
 

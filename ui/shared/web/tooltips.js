@@ -2,12 +2,9 @@
    opens a card with its explanation. */
 import { attr, el, text } from "./dom.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
-import VERIFIERS from "./verifiers.json" with { type: "json" };
 
 const GAP = 6; // px between card and word
 const EDGE = 8; // px between card and the edges of the window
-/** @type {Record<string, {label: string, about?: string}>} */
-const RULES = VERIFIERS;
 // The column with the form. The cards of its words are placed beside it.
 const FORM = ".pg-side";
 
@@ -59,17 +56,9 @@ export function headed(table, names) {
 function described(key) {
   const id = "sq-term-" + key.replace(/\W+/g, "-");
   if (!document.getElementById(id))
-    el("span", { id, hidden: "", text: explanation(key) }, document.body);
+    el("span", { id, hidden: "", text: TOOLTIPS[key] }, document.body);
   return id;
 }
-
-// The text of a tooltip. That on verifiers has a part from the record of each.
-function explanation(key) {
-  const each = Object.values(RULES).map(({ label, about }) => capital(label) + ": " + about);
-  return TOOLTIPS[key].replace("{verifiers}", each.join(" "));
-}
-
-const capital = (word) => word[0].toUpperCase() + word.slice(1);
 
 // -- the card ------------------------------------------------------------------------------------
 
@@ -88,7 +77,7 @@ export function openTooltip(node) {
   const look = { class: "sq-explains", popover: "manual", "aria-hidden": "true" };
   card ||= el("div", look, document.body);
   shown = node;
-  text(card, explanation(node.dataset.term));
+  text(card, TOOLTIPS[node.dataset.term]);
   card.showPopover();
   place();
 }
