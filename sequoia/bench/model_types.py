@@ -36,7 +36,8 @@ from sequoia.loading.load import load_pair
 from sequoia.loading.model_checks import check_source
 from sequoia.loading.model_families import KnownTypes, ModelType
 from sequoia.measuring.defaults import speculate
-from sequoia.models.cache_and_mask import whole_tree_layout
+from sequoia.models.compare_logits import SampleText, Walk, own_logits
+from sequoia.models.compare_logits import distances as apart
 from sequoia.models.pair import Pair
 from sequoia.models.tree_forward import TreeModel
 
@@ -46,6 +47,7 @@ TOKENS = 20  # maximum number of tokens to decode; the prompt fills the rest of 
 TREE = Tree.kary(2, 3)
 TOLERANCE = 1e-4  # allowed difference of float32 logits, divided by their standard deviation
 _PARTS = 13  # tokens per pass when a text is given to the model in parts
+_SPAN = 7  # positions of a Walk after its prefix
 
 
 @dataclass(frozen=True)
@@ -187,7 +189,7 @@ def try_config(kind: str, changes: Mapping[str, Any], folder: Path) -> Outcome:
         return Outcome("refused", refusal)
     try:
         model = random_model(config)
-        _last_logits(model, range(8))
+        _try_pass(model)
     except Exception as problem:  # TooLarge, or an error in any library
         return Outcome("no model", _words(problem))
     target = save(model, config, folder / "target" / kind)
@@ -206,6 +208,12 @@ def try_config(kind: str, changes: Mapping[str, Any], folder: Path) -> Outcome:
         return Outcome("refused", _reason(kind, problem))
     except Exception as problem:
         return Outcome("crashed", _words(problem))
+
+
+@torch.inference_mode()
+def _try_pass(model: Any) -> None:
+    """Raises whatever the code of a model raises in a pass over a short text."""
+    model(input_ids=torch.arange(8)[None], use_cache=False)
 
 
 def _refused_config(kind: str, config: Any, folder: Path) -> str:
@@ -271,50 +279,24 @@ def generated(model: Any, ids: Sequence[int], length: int) -> list[int]:
     return found[0, len(ids) :].tolist()
 
 
-def distances(model: TreeModel, reference: Any, text: Sequence[int]) -> list[float]:
-    """Differences between the logits of `model` and those of `reference`, divided by the standard
-    deviation of the latter. There are three comparisons: at the nodes of a tree after several
-    prefixes of `text`; at a token after one of the tree's paths, which was kept in the KV cache;
-    and at the end of each part when `model` gets `text` in parts."""
+def distances(model: TreeModel, hf: Any, text: Sequence[int]) -> list[float]:
+    """The largest differences between the logits of `model` and those of `hf`, a model of
+    `transformers`, in standard deviations of the latter: after several prefixes of `text`, in each
+    pass of a Walk, and at the end of each part when `model` gets `text` in parts."""
+    reference = TreeModel(hf, "transformers")
+    reference.vocab = model.vocab
+    sample = SampleText(text, model.vocab)
     found = []
-    for prefix in {1, len(text) // 2, len(text) - TREE.levels}:
-        found += _around(model, reference, text, prefix)
+    for prefix in {1, len(text) // 2, len(text) - _SPAN}:
+        walk = Walk(prefix, TREE, len(TREE) - 1)
+        tokens = walk.tokens(sample.piece(walk.places, 0))
+        found.append(apart(walk.logits(model, tokens), walk.bare_logits(reference, tokens)))
     context = model.open(len(text))
     for start in range(0, len(text), _PARTS):
         got = context.extend(text[start : start + _PARTS])
-        found.append(_distance(got, _last_logits(reference, text[: start + _PARTS])))
-    return found
-
-
-def _around(model: TreeModel, reference: Any, text: Sequence[int], prefix: int) -> list[float]:
-    """The differences at the nodes of a tree after the first `prefix` tokens of `text`, and at a
-    token after one of the tree's paths, which was kept in the KV cache."""
-    context = model.open(len(text) + len(TREE))
-    context.extend(text[:prefix])
-    tokens = [(7 * node + text[prefix]) % model.vocab for node in range(len(TREE))]
-    logits = context.forward(tokens, whole_tree_layout(context, TREE))  # (nodes, vocab)
-    paths = [
-        [*text[:prefix], *(tokens[one] for one in TREE.path(node))] for node in range(len(TREE))
-    ]
-    found = [
-        _distance(logits[node], _last_logits(reference, path)) for node, path in enumerate(paths)
-    ]
-    last = len(TREE) - 1
-    context.keep(TREE.path(last)[:-1])
-    after = paths[last][:-1]
-    got = context.extend([5])
-    return [*found, _distance(got, _last_logits(reference, [*after, 5]))]
-
-
-@torch.inference_mode()
-def _last_logits(reference: Any, text: Sequence[int]) -> torch.Tensor:
-    """The logits (vocab,) that a model of `transformers` gives after the last token of `text`."""
-    return reference(input_ids=torch.tensor([list(text)]), use_cache=False).logits[0, -1].double()
-
-
-def _distance(got: torch.Tensor, wanted: torch.Tensor) -> float:
-    wanted = wanted[: len(got)]
-    return float((got.double() - wanted).abs().max() / wanted.std().clamp(min=1e-9))
+        wanted = own_logits(reference, text[: start + _PARTS])
+        found.append(apart(got[None], wanted[None]))
+    return [float(one.max()) for one in found]
 
 
 def _words(problem: Exception) -> str:

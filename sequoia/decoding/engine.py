@@ -142,7 +142,7 @@ class Decoder:
         """Build masks and capture CUDA graphs once for a tree that every step uses."""
         self._draft_and_verify.prepare(tree)
         if len(tree) > 1:
-            self._drafter.layout(tree)
+            self._drafter.passes(tree)
         self._target.capture([len(tree)])
         self._drafter.context.capture(
             {*map(len, tree.inner[1:])}, ends=(1, 2) if len(tree) > 1 else ()

@@ -108,8 +108,8 @@ class Drafter:
         most: int,
     ) -> None:
         self.context = context
-        # one layout only: masks are large, and most steps of a run use the same tree
-        self.layout = lru_cache(1)(partial(_DraftLayout, context))
+        # of one tree only: masks are large, and most steps of a run use the same tree
+        self.passes = lru_cache(1)(partial(_DraftPasses, context))
         self.warp = draft_warp(
             replace(params, temperature=params.temperature / context.model.temperature)
         )
@@ -143,10 +143,10 @@ class Drafter:
         """Only nodes with children go through the draft."""
         drafted = self.begin(tree)
         if len(tree) > 1:
-            layout = self.layout(tree)
-            drafted.row = layout.row
-            for nodes, counts in layout.levels:
-                distributions = self._distributions(nodes, drafted, layout.nodes, clock)
+            passes = self.passes(tree)
+            drafted.row = passes.row
+            for nodes, counts in passes.levels:
+                distributions = self._distributions(nodes, drafted, passes.layout, clock)
                 drafted.grow(nodes, distributions, self._draw(distributions, counts))
         drafted.refuse_nan()
         return drafted
@@ -226,24 +226,24 @@ def check_size(most: int, tree: Tree) -> None:
         raise BadTree(f"a step's tree has {len(tree)} nodes; its TreeChoice allows at most {most}")
 
 
-class _DraftLayout:
+class _DraftPasses:
     """How the inner nodes of `tree` (those with children) go through the draft.
 
-    levels: for each level except the last, its inner nodes and how many children each has. nodes:
-    the layout of the inner nodes except the root. row: the row of each of them in it.
+    levels: for each level except the last, its inner nodes and how many children each has. layout:
+    that of the inner nodes except the root. row: the row of each of them in it.
     """
 
     def __init__(self, context: DraftContext, tree: Tree) -> None:
         # without the root: it goes through the draft as the last token of `Drafter.unread`
         nodes = [node for level in tree.inner[1:] for node in level]
-        self.nodes = TreeLayout(tree, nodes, context, below=1)
+        self.layout = TreeLayout(tree, nodes, context, below=1)
         self.row = {node: row for row, node in enumerate(nodes)}
         self.levels = [
             (level, [len(tree.children[node]) for node in level]) for level in tree.inner
         ]
 
 
-class Round(NamedTuple):
+class Verified(NamedTuple):
     """A step's tree with its tokens, the verdict, and for each node the target probability p of its
     token. p is None for the root, and for the children of a node at which the verifier did not need
     the target's distribution."""
@@ -288,13 +288,11 @@ class HostStep:
         # q (float32) of all inner nodes is kept during the step; there are fewer than `nodes`
         return Counter({draft.device: 4 * nodes * draft.model.vocab})
 
-    def __call__(self, shape: Tree | DynamicTree, clock: Clock) -> Round:
+    def __call__(self, shape: Tree | DynamicTree, clock: Clock) -> Verified:
         """Draft `shape` and verify it. Afterwards the caller must reduce both KV caches to the
         accepted path. `clock` times the passes of draft and target. Raises BadTree if the tree is
         larger than its TreeChoice allows, and BadModel if logits that are needed overflowed."""
-        return self._verify(self._drafter.fill(shape, clock), clock)
-
-    def _verify(self, drafted: Drafted, clock: Clock) -> Round:
+        drafted = self._drafter.fill(shape, clock)
         tree = drafted.tree
         layout = self._layout(tree)
         with clock.phase("verify"):
@@ -322,7 +320,7 @@ class HostStep:
         for node, distribution in self._p.items():
             for child in tree.children[node]:
                 target_p[child] = float(distribution[drafted.tokens[child]])
-        return Round(drafted, verdict, tuple(target_p))
+        return Verified(drafted, verdict, tuple(target_p))
 
     def residual_heads(self, drafted: Drafted, verdict: Verdict) -> tuple[ResidualHead, ...]:
         """The residual p and q at each trial of the last step, and then the p from which the bonus

@@ -22,7 +22,7 @@ from sequoia.algorithm.sampling import Seeded, Warp, overflowed, target_warp
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.verifier import OnGpu, Trial, Verdict, Verifier
-from sequoia.decoding.step import Drafted, Drafter, HostStep, Round
+from sequoia.decoding.step import Drafted, Drafter, HostStep, Verified
 from sequoia.decoding.tree_choice import DynamicTree
 from sequoia.models.cache_and_mask import TreeLayout
 from sequoia.models.memory_needs import CHUNK_ROWS, distribution_bytes
@@ -68,42 +68,42 @@ class CudaStep(HostStep):
         vocab = self._target.model.vocab
         return Counter({self._target.device: distribution_bytes(nodes, vocab, self._params)})
 
-    def __call__(self, shape: Tree | DynamicTree, clock: Clock) -> Round:
+    def __call__(self, shape: Tree | DynamicTree, clock: Clock) -> Verified:
         self._is_dynamic = not isinstance(shape, Tree)
         if not isinstance(shape, Tree):
             return super().__call__(shape, clock)
         drafted = self._drafter.begin(shape)
-        layout = self._on_device(shape)
-        passes = Spans(self._target.device)
-        tokens, q = self._fill(layout, drafted, passes)
-        for seconds in passes.seconds():
+        on_device = self._on_device(shape)
+        spans = Spans(self._target.device)
+        tokens, q = self._fill(on_device, drafted, spans)
+        for seconds in spans.seconds():
             clock.add("draft", seconds)
         with clock.phase("verify"):
             logits = self._target.forward(tokens, self._layout(shape))
         p = torch.empty(logits.shape, dtype=torch.float64, device=logits.device)  # (nodes, vocab)
         warp_into(p, self._warp, logits)
-        return self._walk(layout, drafted, tokens, q, p)
+        return self._walk(on_device, drafted, tokens, q, p)
 
     def residual_heads(self, drafted: Drafted, verdict: Verdict) -> tuple[ResidualHead, ...]:
         # those of a fixed tree stay on the device
         return super().residual_heads(drafted, verdict) if self._is_dynamic else ()
 
     def _fill(
-        self, layout: TreeOnDevice, drafted: Drafted, passes: Spans
+        self, on_device: TreeOnDevice, drafted: Drafted, spans: Spans
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """The tokens (nodes,) of the tree, and the draft distributions (inner nodes, vocab) that
-        children were drawn from. passes: measures how long the draft passes take."""
-        tree = layout.tree
+        children were drawn from. spans: measures how long the draft passes take."""
+        tree = on_device.tree
         tokens = torch.full((len(tree),), drafted.tokens[0], device=self._target.device)
         if len(tree) == 1:
             return tokens, torch.empty(0, self._target.model.vocab, device=tokens.device)
-        inner = self._drafter.layout(tree)
+        inner = self._drafter.passes(tree)
         drafted.row = inner.row
-        q = tokens.new_empty((layout.inner, self._target.model.vocab), dtype=torch.float32)
+        q = tokens.new_empty((on_device.inner, self._target.model.vocab), dtype=torch.float32)
         row = 0
-        for level in layout.levels:
-            with passes.span():
-                logits = self._logits(level, tokens, inner.nodes)
+        for level in on_device.levels:
+            with spans.span():
+                logits = self._logits(level, tokens, inner.layout)
             rows = q[row : row + len(level.nodes)]
             warp_into(rows, self._drafter.warp, logits)
             drawn = torch.cat(
@@ -124,31 +124,39 @@ class CudaStep(HostStep):
 
     def _walk(
         self,
-        layout: TreeOnDevice,
+        on_device: TreeOnDevice,
         drafted: Drafted,
         tokens: torch.Tensor,
         q: torch.Tensor,
         p: torch.Tensor,
-    ) -> Round:
+    ) -> Verified:
         # imported here, because Triton is installed with CUDA only
         from sequoia.decoding.cuda.verify_kernel import TRIAL, launch
 
-        noise = self._noise((layout.trials + 1,), p.device)
-        trials = torch.zeros(layout.trials, TRIAL, dtype=torch.float64, device=p.device)
+        noise = self._noise((on_device.trials + 1,), p.device)
+        trials = torch.zeros(on_device.trials, TRIAL, dtype=torch.float64, device=p.device)
         end = launch(
-            p, q, layout.row, tokens, layout.first, layout.count, noise, trials, self._replacing
+            p,
+            q,
+            on_device.row,
+            tokens,
+            on_device.first,
+            on_device.count,
+            noise,
+            trials,
+            self._replacing,
         )
         below = tokens[1:]
-        weights = q[layout.row[layout.parent], below].double(), p[layout.parent, below]
+        weights = q[on_device.row[on_device.parent], below].double(), p[on_device.parent, below]
         is_nan = q.sum(-1).isnan().any()[None].double(), p.sum(-1).isnan().double()
         results = torch.cat([end, *is_nan, tokens.double(), *weights, trials.view(-1)])
-        found, is_damaged = _read_results(layout.tree, drafted, results.tolist())
+        found, is_damaged = _read_results(on_device.tree, drafted, results.tolist())
         if is_damaged:  # the overflowed values must not stay in the KV cache
             self._target.drop_values()
         return found
 
 
-def _read_results(tree: Tree, drafted: Drafted, results: Sequence[float]) -> tuple[Round, bool]:
+def _read_results(tree: Tree, drafted: Drafted, results: Sequence[float]) -> tuple[Verified, bool]:
     """The step, and whether the target overflowed at a node that the walk did not visit. results:
     the numbers that `_walk` copied to the host, in the order of its `torch.cat`. Raises BadModel if
     the draft overflowed, or if the target overflowed at a visited node, as HostStep does."""
@@ -164,7 +172,7 @@ def _read_results(tree: Tree, drafted: Drafted, results: Sequence[float]) -> tup
     p = [None, *islice(numbers, n - 1)]
     trials = tuple(_trial(islice(numbers, 6), drafted.tokens) for _ in range(done))
     target_p = tuple(p[node] if tree.parents[node] in path else None for node in range(n))
-    return Round(drafted, Verdict(path, bonus, trials), target_p), any(bad_target)
+    return Verified(drafted, Verdict(path, bonus, trials), target_p), any(bad_target)
 
 
 def _trial(numbers: Iterable[float], tokens: Sequence[int]) -> Trial:

@@ -333,7 +333,7 @@ OUT_OF_MEMORY_AT = [
     "sequoia.models.tree_forward.TreeModel.open",
     "sequoia.decoding.engine.Decoder.prefill",
     "sequoia.decoding.step.Drafter.fill",
-    "sequoia.decoding.step.HostStep._verify",
+    "sequoia.models.tree_forward.Context.forward",
     "sequoia.models.cache_and_mask.KVCache.keep",
 ]
 
