@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import Any
 
 from sequoia.planning.named_profiles import machine_name
+from ui.shared import report
 from ui.shared.markup import Markup, csv_link, element
 
 View = Mapping[str, Any]  # a result as `Words.view` makes it
@@ -23,34 +24,21 @@ def tables(view: View, note: str, title: str) -> Markup:
     the table are, if its columns do not say so."""
     return element(
         "div",
-        element("div", _points(view)) if view["series"] else None,
-        *(element("p", line, class_="xp-note") for line in note.split("\n") if line),
         _rows(view, title) if view["rows"] else None,
         _comparisons(view) if view["comparisons"] else None,
-        element("dl", *_facts(view), class_="sq-facts"),
+        report.folded(
+            "made",
+            "How it was made",
+            "",
+            *(element("p", line, class_="xp-note") for line in note.split("\n") if line),
+            element("dl", *_facts(view), class_="sq-facts"),
+        ),
         class_="sq-stage xp-stage sq-frame",
     )
 
 
-def _panel(part: str, title: str, tools: Sequence[Markup], table: Markup, note: str = "") -> Markup:
-    heading = element("h2", element("span", title), class_="sq-title")
-    scroll = {"class_": "xp-scroll sq-more-below", "tabindex": "0", "role": "region"}
-    return element(
-        "section",
-        element("div", heading, element("div", *tools, class_="sq-tools"), class_="sq-panel-head"),
-        element(
-            "div",
-            element("p", note, class_="xp-note") if note else None,
-            element("div", table, **scroll, aria_label=title),
-            class_="sq-panel-body",
-        ),
-        class_="sq-panel",
-        data_part=part,
-    )
-
-
-def _badge(label: str) -> Markup:
-    return element("span", label, class_="sq-badge", data_label=label)
+def _scrolled(title: str, inner: Markup) -> Markup:
+    return report.scrolled(title, inner, "xp-scroll sq-more-below")
 
 
 # -- rows ------------------------------------------------------------------------------------------
@@ -62,15 +50,16 @@ def _rows(view: View, title: str) -> Markup:
     kinds = {one["kind"] for one in columns} - {""}
     beside = ", beside the paper’s" if "paper" in kinds else ""
     texts = [_texts([row[one["name"]] for row in rows]) for one in columns]
+    several = len(kinds) > 1
     heads = (
-        element("th", one["label"], _badge(one["kind"]) if len(kinds) > 1 and one["kind"] else None)
+        f"{one['label']} ({one['kind']})" if several and one["kind"] else one["label"]
         for one in columns
     )
     groups = groupby(zip(*texts, strict=True), lambda line: line[0])
-    bodies = [element("tbody", *_group([*lines])) for _, lines in groups]
-    table = element("table", element("thead", element("tr", *heads)), *bodies, class_="sq-table")
-    tools = [*map(_badge, kinds if len(kinds) == 1 else ()), csv_link(*_csv(view))]
-    return _panel("table", (title or "Results") + beside, tools, table)
+    lines = (line for _, some in groups for line in _group([*some]))
+    title = (title or "Results") + beside
+    tools = [*map(report.badge, () if several else kinds), *_files(view)]
+    return report.panel("table", title, tools, _scrolled(title, report.table(heads, lines)))
 
 
 def _group(lines: Sequence[tuple[str, ...]]) -> Iterator[Markup]:
@@ -96,51 +85,41 @@ def _texts(values: Sequence[str | float | None]) -> list[str]:
     return [*map(text, values)]
 
 
-def _csv(view: View) -> tuple[str, Sequence[Sequence[object]]]:
-    """The name of the CSV file, and its rows. A heading also says where its numbers come from."""
+def _files(view: View) -> Iterator[Markup]:
+    """Links to the table and to the points of the plots as CSV files. A heading also says where its
+    numbers come from."""
     columns = view["columns"]
     heads = [f"{one['label']} ({one['kind']})" if one["kind"] else one["label"] for one in columns]
-    rows = [[row[one["name"]] for one in columns] for row in view["rows"]]
-    return f"{view['name']}-table", [heads, *rows]
-
-
-def _points(view: View) -> Markup:
-    """A link to the points of the plots as a CSV file."""
-    heads = ("experiment", "panel", "series", view["x"]["name"], view["y"]["name"])
-    rows = (
+    rows = ([row[one["name"]] for one in columns] for row in view["rows"])
+    yield csv_link(f"{view['name']}-table", [heads, *rows])
+    heads = ["experiment", "panel", "series", view["x"]["name"], view["y"]["name"]]
+    points = (
         (view["name"], one["panel"], one["name"], *point.values())
         for one in view["series"]
         for point in one["points"]
     )
-    return csv_link(view["name"], [(*heads, "low", "high", "prompts"), *rows], "Points as CSV")
+    yield csv_link(view["name"], [(*heads, "low", "high", "prompts"), *points], "Points as CSV")
 
 
 # -- comparisons -----------------------------------------------------------------------------------
 
 
 def _comparisons(view: View) -> Markup:
-    heads = (element("th", one) for one in ("Comparison", "Ratio", "95% interval", "Verdict"))
-    lines = map(_comparison, view["comparisons"])
-    table = element(
-        "table",
-        element("thead", element("tr", *heads)),
-        element("tbody", *lines),
-        class_="sq-table",
-    )
-    rows = ((one["text"], one["ratio"], one["low"], one["high"]) for one in view["comparisons"])
+    found = view["comparisons"]
+    rows = ((one["text"], one["ratio"], one["low"], one["high"]) for one in found)
     link = csv_link(f"{view['name']}-ratios", [("comparison", "ratio", "low", "high"), *rows])
-    return _panel("comparisons", "Comparisons", [link], table, PAIRED)
+    heads = ("Comparison", "Ratio", "95% interval", "Verdict")
+    table = report.table(heads, map(_comparison, found))
+    note = element("p", PAIRED, class_="xp-note")
+    title = "Comparisons"
+    return report.panel("comparisons", title, [link], note, _scrolled(title, table))
 
 
 def _comparison(one: View) -> Markup:
     low, high = one["low"], one["high"]
+    interval = "–" if low is None else f"{low:.4g} to {high:.4g}"
     verdict = verdict_of(low, high)
-    cells = [
-        element("td", f"{one['ratio']:.2f}×"),
-        element("td", "–" if low is None else f"{low:.4g} to {high:.4g}"),
-        element("td", verdict or "–", data_verdict=verdict),
-    ]
-    return element("tr", element("th", one["text"], scope="row"), *cells)
+    return report.row(one["text"], f"{one['ratio']:.2f}×", interval, verdict or "–")
 
 
 def verdict_of(low: float | None, high: float | None) -> str:

@@ -12,6 +12,7 @@ from sequoia.planning.paper_results import paper_file, paper_tables
 from sequoia.planning.published import Published, published_figures
 from ui.paper.claims import Claim, all_claims
 from ui.paper.tables import deviations, speedup_rows, speedup_table, sweep_table
+from ui.shared import report
 from ui.shared.markup import Markup, csv_link, element
 from ui.words.paper import INTRODUCTION, OF_CLAIMS, OF_SCALE, OF_SIMULATIONS, OF_SWEEPS, RULES
 
@@ -27,7 +28,7 @@ def page() -> str:
             _introduction(data["paper"]),
             _claims([*all_claims()]),
             _scale(published_figures()),
-            _folded(
+            report.folded(
                 "simulated",
                 "Simulated vs. paper, all speed-ups",
                 "simulated",
@@ -52,45 +53,13 @@ def _introduction(paper: Mapping[str, str]) -> Markup:
     return element("header", _say(link, INTRODUCTION), class_="pp-intro")
 
 
-def _panel(part: str, title: str, tools: Sequence[Markup | None], *body: Markup | None) -> Markup:
-    head = element("h2", element("span", title), class_="sq-title")
-    return element(
-        "section",
-        element("div", head, element("div", *tools, class_="sq-tools"), class_="sq-panel-head"),
-        element("div", *body, class_="sq-panel-body"),
-        class_="sq-panel",
-        data_part=part,
-        aria_label=title,
-    )
-
-
-def _folded(part: str, title: str, source: str, *body: Markup | None) -> Markup:
-    """A panel that is closed at first."""
-    word = element("span", source, class_="sq-word") if source else None
-    return element(
-        "details",
-        element("summary", element("b", title), word),
-        element("div", *body, class_="sq-panel-body"),
-        class_="sq-panel pp-folded",
-        data_part=part,
-    )
-
-
 def _say(*words: str, **look: object) -> Markup:
     return element("p", *words, class_="pp-say", **look)
 
 
 def _facts(part: str, title: str, facts: Sequence[Sequence[str]]) -> Markup:
     parts = (one for name, text in facts for one in (element("dt", name), element("dd", text)))
-    return _folded(part, title, "", element("dl", *parts, class_="pp-facts"))
-
-
-def _badge(source: str) -> Markup:
-    return element("span", source, class_="sq-badge", data_label=source)
-
-
-def _head(*names: str) -> Markup:
-    return element("thead", element("tr", *(element("th", one, scope="col") for one in names)))
+    return report.folded(part, title, "", element("dl", *parts, class_="pp-facts"))
 
 
 # -- claims ----------------------------------------------------------------------------------------
@@ -98,16 +67,15 @@ def _head(*names: str) -> Markup:
 
 def _claims(claims: Sequence[Claim]) -> Markup:
     heads = ("Claim", "Paper", "Here", "Verdict")
-    table = element(
-        "table",
-        _head(*heads, "Open"),
-        element("tbody", *(_claim(one, heads) for one in claims)),
-        class_="sq-table pp-claims",
-    )
+    lines = report.table((*heads, "Open"), (_claim(one, heads) for one in claims), "pp-claims")
     link = csv_link("claims", [(*heads[:2], "Source", "Label", *heads[2:]), *_claim_rows(claims)])
     counts = Counter(one.evidence.verdict for one in claims)
     words = " · ".join(f"{one}: {counts[one]}" for one in VERDICTS if counts[one])
-    return _panel("claims", f"{len(claims)} claims · {words}", [link], table, _say(OF_CLAIMS))
+    return report.panel("claims", f"{len(claims)} claims · {words}", [link], lines, _how())
+
+
+def _how() -> Markup:
+    return element("details", element("summary", "How to read this"), _say(OF_CLAIMS))
 
 
 def _claim_rows(claims: Sequence[Claim]) -> Iterator[tuple[str, ...]]:
@@ -121,7 +89,7 @@ def _claim(claim: Claim, heads: Sequence[str]) -> Markup:
     source = element("small", claim.source)
     why = [element("p", text) for text in (claim.about, RULES[claim.rule]) if text]
     what = element("details", element("summary", claim.text, source), *why)
-    badge = _badge(found.label) if found.label else None
+    badge = report.badge(found.label) if found.label else None
     return element(
         "tr",
         element("th", what, scope="row"),
@@ -156,32 +124,17 @@ def _button(words: str, claim: Claim, **look: object) -> Markup:
 def _scale(figures: Sequence[Published]) -> Markup:
     heads = ("System", "Card, model", "ms / token", "Tokens / s", "Floor, ms", "× floor", "Claimed")
     rows = [_scale_row(one) for one in figures]
-    table = element(
-        "table",
-        _head(*heads, "Source"),
-        element(
-            "tbody",
-            *(
-                element(
-                    "tr",
-                    element("th", row[0], scope="row"),
-                    *(element("td", cell) for cell in row[1:]),
-                    element("td", *_source(one)),
-                )
-                for one, row in zip(figures, rows, strict=True)
-            ),
-        ),
-        class_="sq-table pp-scale",
-    )
-    sources = [(one.label, one.source, one.url) for one in figures]
-    lines = [(*row, *more) for row, more in zip(rows, sources, strict=True)]
-    return _panel(
+    both = [*zip(figures, rows, strict=True)]
+    lines = (report.row(*row, element("span", *_source(one))) for one, row in both)
+    files = ((*row, one.label, one.source, one.url) for one, row in both)
+    title = "Published speeds on one scale"
+    return report.panel(
         "scale",
-        "Published speeds on one scale",
-        [csv_link("published", [(*heads, "Label", "Source", "Address"), *lines])],
+        title,
+        [csv_link("published", [(*heads, "Label", "Source", "Address"), *files])],
         _say(OF_SCALE),
         element("div", data_part="scale-host"),
-        element("div", table, tabindex="0", role="region", aria_label=heads[0], class_="pp-scroll"),
+        report.scrolled(title, report.table((*heads, "Source"), lines, "pp-scale"), "pp-scroll"),
     )
 
 
@@ -198,7 +151,7 @@ def _scale_row(one: Published) -> tuple[str, ...]:
 
 
 def _source(one: Published) -> Iterator[Markup | str]:
-    yield _badge(one.label)
+    yield report.badge(one.label)
     yield " "
     if one.url:
         yield element("a", one.source, href=one.url, target="_blank", rel="noopener")
@@ -212,7 +165,7 @@ def _source(one: Published) -> Iterator[Markup | str]:
 def _speedups(panel: Mapping[str, Any]) -> Markup:
     tables = [table for table in paper_tables() if table.panel == panel["key"]]
     clocks = " ".join(dict.fromkeys(table.clock_source for table in tables))
-    return _folded(
+    return report.folded(
         panel["key"],
         panel["title"],
         panel["source"],
@@ -225,12 +178,11 @@ def _speedups(panel: Mapping[str, Any]) -> Markup:
 
 
 def _sweeps(about: Mapping[str, Any], sweeps: Sequence[Mapping[str, Any]]) -> Markup:
-    look = {"tabindex": "0", "role": "region", "class_": "pp-scroll sq-more-right"}
     boxes = (
-        element("div", sweep_table(sweep), **look, aria_label=f"SpecInfer, {sweep['source']}")
+        report.scrolled(sweep["source"], sweep_table(sweep), "pp-scroll sq-more-right")
         for sweep in sweeps
     )
-    return _folded(
+    return report.folded(
         "sweep",
         about["title"],
         about["source"],

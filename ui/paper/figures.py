@@ -151,7 +151,7 @@ def _name(one: Published) -> dict[str, Any]:
         "x": 0,
         "xanchor": "left",
         "y": _place(one),
-        "yshift": 9,
+        "yshift": 11,
         "showarrow": False,
         "bgcolor": "rgba(0,0,0,0)",
         "bordercolor": "rgba(0,0,0,0)",
@@ -171,7 +171,7 @@ def _marks(figures: Sequence[Published], name: str, colour: str) -> go.Scatter:
         x=[round(one.over_floor, 3) for one in figures],
         y=[_place(one) for one in figures],
         text=[f"{one.over_floor:.2f}" for one in figures],
-        textposition="middle left",
+        textposition=["middle left" if one.claimed else "middle right" for one in figures],
         marker={"color": colour, "size": 10},
         customdata=[(one.ms, one.tokens_per_second, one.label) for one in figures],
         hovertemplate=(

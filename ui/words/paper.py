@@ -59,13 +59,14 @@ RULES = {
 
 def gain_words(ratios: Sequence[Ratio]) -> str:
     """The largest gain with its interval, and in how many cases there is a clear gain: "+41%
-    (+37% to +46%), 27 of 36"."""
+    (+37–46%), 27/36"."""
     best: Estimate = max((one.ratio for one in ratios), key=lambda one: one.mean)
     found = score(ratios)
     interval = ""
     if best.low is not None and best.high is not None:
-        interval = f" ({_percent(best.low)} to {_percent(best.high)})"
-    return f"{_percent(best.mean)}{interval}, {found.higher} of {found.total}"
+        ends = f"{_percent(best.low)} to {_percent(best.high)}"
+        interval = f" ({ends.replace('% to +', '–') if best.low > 1 else ends})"
+    return f"{_percent(best.mean)}{interval}, {found.higher}/{found.total}"
 
 
 def range_words(speedups: Sequence[float]) -> str:
@@ -74,11 +75,11 @@ def range_words(speedups: Sequence[float]) -> str:
 
 
 def tuned_words(speedup: float) -> str:
-    return f"{speedup:.2f}× gpt-fast’s plain decoding"
+    return f"{speedup:.2f}× over gpt-fast"
 
 
 def lossless_words(p_value: float) -> str:
-    return f"p = {p_value:.2f}; a planted bug is found"
+    return f"p = {p_value:.2f}; planted bug found"
 
 
 def _percent(ratio: float) -> str:

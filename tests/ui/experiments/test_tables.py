@@ -67,7 +67,7 @@ def test_the_csv_files_have_every_number_and_its_source() -> None:
 
 def test_rows_with_the_same_first_value_show_it_once() -> None:
     cells = re.findall(r"<t[hd][^>]*>([^<]*)", tables(VIEW, "", ""))
-    start = cells.index("code")
+    start = cells.index("code")  # after the headings
     assert cells[start : start + 5] == ["code", "3.46", "–", "1,234.00", "2.5"]
     assert 'rowspan="2">code</th>' in tables(VIEW, "", "")
 

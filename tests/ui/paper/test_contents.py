@@ -15,7 +15,7 @@ import pytest
 
 from sequoia.experiments.claims import HOLDS, NOT_HERE, NOT_TESTED, VERDICTS
 from sequoia.experiments.registry import EXPERIMENTS
-from sequoia.experiments.result import ExperimentResult
+from sequoia.experiments.result import Estimate, ExperimentResult, Ratio
 from sequoia.planning.paper_results import PaperTable, paper_file, paper_tables
 from sequoia.planning.published import published_figures
 from ui.experiments import messages
@@ -24,6 +24,7 @@ from ui.paper.claims import all_claims
 from ui.paper.contents import page
 from ui.paper.figures import RANGE, scale_figure, speedups_figure
 from ui.paper.tables import speedup_table, sweep_table
+from ui.words.paper import gain_words
 
 RESULTS = [
     (table, result) for table in paper_tables() for row in table.rows for result in row.results
@@ -136,6 +137,18 @@ def test_every_claim_has_a_verdict_and_every_experiment_a_claim() -> None:
     panels = {one.panel for one in found} - {""}
     assert all(f'data-part="{panel}"' in page() for panel in panels)
     assert {panel["key"] for panel in paper_file()["panels"]} <= panels
+
+
+@pytest.mark.parametrize(
+    ("estimate", "words"),
+    [
+        (Estimate(1.41, 1.37, 1.46, 3), "+41% (+37–46%), 1/1"),
+        (Estimate(1.05, 0.97, 1.12, 3), "+5% (−3% to +12%), 0/1"),
+        (Estimate(1.05), "+5%, 0/1"),
+    ],
+)
+def test_a_gain_has_its_interval(estimate: Estimate, words: str) -> None:
+    assert gain_words([Ratio(one="a", other="b", at={}, ratio=estimate)]) == words
 
 
 def test_a_missing_or_damaged_result_leaves_a_claim_untested(folder: Path) -> None:
