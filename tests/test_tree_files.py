@@ -47,6 +47,8 @@ def test_both_formats_are_read_back_as_the_same_tree(tree: Tree) -> None:
 def test_a_form_reads_every_format(tree: Tree) -> None:
     texts = [tree.to_json(), json.dumps(to_node_link(tree)), json.dumps(tree.parents)]
     texts += [json.dumps(to_paths(tree))] * (len(tree) > 1)
+    if (branching := to_branching(tree)) is not None:
+        texts.append(json.dumps(branching))
     for text in texts:
         asked = tree_request_of({"tree": "lab", "branching": f" {text}\n"}, LOCAL)
         assert asked.numbers == (" ".join(map(str, tree.parents)),)
@@ -54,7 +56,7 @@ def test_a_form_reads_every_format(tree: Tree) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["[", "{}", "[1]", "[[]]", "[[0], [0]]", "[[1]]", "[[0, 0]]", '[["x"]]', '[[0], "x"]', "[null]",
+    ["[", "{}", "[0]", "[[]]", "[[0], [0]]", "[[1]]", "[[0, 0]]", '[["x"]]', '[[0], "x"]', "[null]",
      '{"nodes": 1}', '{"nodes": [], "edges": []}', '{"nodes": [{"id": 0}], "edges": [{}]}',
      '{"parents": [0]}', "[" * 5000, json.dumps([-1] + [0] * 2000)],
 )  # fmt: skip

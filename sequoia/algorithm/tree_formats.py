@@ -17,7 +17,8 @@ MAX_CHARS = 2**21  # the paths of a chain of MAX_NODES nodes have 1.6 million
 
 def tree_of_json(text: str) -> Tree:
     """The tree in `text`: this program's own format, networkx's node-link format, Medusa's paths
-    (see `from_paths`), or a list with the parent of each node. Raises BadTree for anything else."""
+    (see `from_paths`), SpecInfer's branching list, or a list with the parent of each node, which
+    begins with -1. Raises BadTree for anything else."""
     if len(text) > MAX_CHARS:
         raise BadTree(f"the tree has {len(text):,} characters; the limit is {MAX_CHARS:,}")
     try:
@@ -25,11 +26,16 @@ def tree_of_json(text: str) -> Tree:
     except (ValueError, RecursionError):
         raise BadTree("the tree is not valid JSON") from None
     if isinstance(found, list):
-        is_paths = bool(found) and all(isinstance(one, list) for one in found)
-        return from_paths(found) if is_paths else Tree.from_parents(found)
+        return _from_list(found)
     if isinstance(found, dict) and "nodes" in found:
         return _from_node_link(found)
     return Tree.from_json(text)
+
+
+def _from_list(found: list[Any]) -> Tree:
+    if found and all(isinstance(one, list) for one in found):
+        return from_paths(found)
+    return Tree.from_parents(found) if found[:1] == [-1] else Tree.from_branching(found)
 
 
 def from_paths(paths: Sequence[Any]) -> Tree:

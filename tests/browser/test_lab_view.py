@@ -324,6 +324,26 @@ def test_a_tree_is_drawn_by_hand_within_the_budget(page: Page) -> None:
     assert "no tree of 4 nodes on at most 4 levels is better" in page.inner_text(part("gap"))
 
 
+def test_a_tree_is_pasted_and_one_that_is_none_is_refused(page: Page) -> None:
+    page.click(part("show-hand"))
+    page.click(part("paste-tree"))
+    page.fill(part("tree-sheet"), "[[0], [1], [0, 0], [2]]")
+    page.click(part("use-tree"))
+    settle(page)
+    assert page.evaluate(f"{STATE}.hand") == [-1, 0, 0, 0, 1]
+    assert page.locator(part("tree-sheet")).is_hidden()
+    page.click(part("paste-tree"))
+    page.fill(part("tree-sheet"), "-1 0 7")
+    page.click(part("use-tree"))
+    settle(page)
+    assert "parents[2] is 7; expected a node before it, 0 to 1" in page.inner_text(part("refused"))
+    assert page.evaluate(f"{STATE}.hand") == [-1, 0, 0, 0, 1]
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Undo").first.click()
+    settle(page)
+    assert page.evaluate(f"{STATE}.hand") == [-1]
+
+
 INSIDE = """box => { const around = box.getBoundingClientRect();
     return [...box.querySelectorAll(".sq-n")].filter((g) => g.style.display !== "none")
       .map((g) => g.getBoundingClientRect())

@@ -61,7 +61,7 @@ export class LabTree {
    * Show why a request was refused, until the tree or its settings change. Without a field, the
    * message also disappears when the pointer enters or leaves a node.
    * @param {string} words
-   * @param {HTMLInputElement} [field] the field of the refused input
+   * @param {HTMLInputElement | HTMLTextAreaElement} [field] the field of the refused input
    */
   refuse(words, field) {
     this.#refusedAt = this.state.version;
@@ -79,6 +79,13 @@ export class LabTree {
   copyBestTree() {
     const { hand, growth, n, past } = this.state;
     this.setHandTree(past.replace(hand, growth.parents.slice(0, n)));
+  }
+
+  /** @param {number[]} parents of a tree that was pasted */
+  use(parents) {
+    const { hand, past, n } = this.state;
+    this.state.set({ n: Math.max(n, parents.length), levels: null });
+    this.setHandTree(past.replace(hand, parents));
   }
 
   clear() {

@@ -1,5 +1,6 @@
 /* The controls of the Lab's tree: search, zoom, which tree, budget and level cap. */
 import { numberField } from "./number_field.js";
+import { readTree } from "./read_tree.js";
 import * as planner from "../../shared/web/planner.js";
 import * as shapes from "./tree_shapes.js";
 import { attr, button, el, segments, show, text } from "../../shared/web/dom.js";
@@ -12,6 +13,8 @@ import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
 /** The controls. */
 export class LabTreeControls {
+  isPasting = false; // whether the field for a pasted tree is open
+
   /**
    * @param {ReturnType<typeof import("../../shared/web/panel.js").makePanel>} panel
    * @param {LabTree} tree the tree that the controls change
@@ -29,6 +32,7 @@ export class LabTreeControls {
     this.makeLevels(line);
     this.makeHands(line);
     rove(line);
+    this.makePasting(panel.body);
   }
 
   makeSearch(host) {
@@ -115,6 +119,39 @@ export class LabTreeControls {
       ["Clear", "Start from the root alone", () => tree.clear()],
     ]))
       button(this.hands, { text: words, hint, act: call });
+    this.paste = button(this.hands, {
+      text: "Paste",
+      hint: TOOLTIPS["button paste a tree"],
+      part: "paste-tree",
+      act: () => this.togglePasting(),
+    });
+  }
+
+  makePasting(host) {
+    this.pasting = el("div", { class: "sq-lab-paste", hidden: "" }, host);
+    const look = { class: "sq-input", rows: "3", spellcheck: "false", "data-part": "tree-sheet" };
+    this.sheet = el(
+      "textarea",
+      { ...look, "aria-label": "A tree", placeholder: "-1 0 0 1\nor JSON that was saved here" },
+      this.pasting,
+    );
+    button(this.pasting, { text: "Read it", part: "use-tree", act: () => this.read() });
+  }
+
+  togglePasting() {
+    this.isPasting = !this.isPasting;
+    this.paint();
+    if (this.isPasting) this.sheet.focus();
+  }
+
+  read() {
+    try {
+      this.tree.use(readTree(this.sheet.value));
+      this.togglePasting();
+    } catch (problem) {
+      if (!(problem instanceof RangeError)) throw problem;
+      this.tree.refuse(`${problem.message}; nothing was changed`, this.sheet);
+    }
   }
 
   numeric(host, part, label, take) {
@@ -152,6 +189,8 @@ export class LabTreeControls {
     if (!refusal.holds(this.count)) this.count.value = String(n);
     if (!refusal.holds(this.levels)) this.levels.value = String(state.levels ?? "");
     show(this.hands, shown === "hand");
+    show(this.pasting, shown === "hand" && this.isPasting);
+    attr(this.paste, "aria-pressed", String(this.isPasting));
     show(this.fold, tree.foldable);
     attr(this.fold, "aria-pressed", String(tree.all));
     this.search.classList.toggle("sq-none", Boolean(tree.query) && !tree.hits().length);
