@@ -29,6 +29,7 @@ IN_VIEW = """small => {
     const { left, top, right, bottom } = boxOf(node.parentElement);
     const own = node.getBoundingClientRect();
     const { overflow, clipPath } = getComputedStyle(node);
+    if (clipPath === "inset(50%)") return { left: 0, top: 0, right: 0, bottom: 0 };
     const cut = /^inset\\(0(?:px)? ([\\d.]+)%/.exec(clipPath)?.[1];
     const edge = cut && (node.ownerSVGElement ?? node).getBoundingClientRect();
     const box = overflow === "visible" || node === document.body

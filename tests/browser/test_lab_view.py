@@ -651,6 +651,7 @@ def test_measuring_asks_for_way_prompts_and_a_typed_text(page: Page) -> None:
         " { key: 'own', label: 'teacher' }], prompts: [{ key: 'code', label: 'code' },"
         " { key: 'typed', label: 'your own text' }] })"
     )
+    page.click(".sq-lab-counting summary")
     assert page.locator(part("count-text")).is_hidden()
     page.select_option(part("count-way"), "own")
     page.select_option(part("count-prompts"), "typed")

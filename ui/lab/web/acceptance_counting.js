@@ -44,10 +44,11 @@ export class AcceptanceCounting {
   constructor(host, editor, link) {
     this.editor = editor;
     this.link = link;
-    const label = { role: "group", "aria-label": "Measure acceptance" };
-    this.root = el("div", { class: "sq-lab-count", hidden: "", ...label }, host);
-    this.makeSettings(el("div", { class: "sq-lab-line" }, this.root));
-    this.refusal = new Refusal(this.root, "count-refused");
+    this.root = el("details", { class: "sq-lab-counting", hidden: "" }, host);
+    el("summary", { text: "Measure acceptance" }, this.root);
+    this.box = el("div", { class: "sq-lab-count" }, this.root);
+    this.makeSettings(el("div", { class: "sq-lab-line" }, this.box));
+    this.refusal = new Refusal(this.box, "count-refused");
     const how = this.menu("Method", "How to measure", "count-way");
     this.how = how.term;
     this.way = how.select;
@@ -57,9 +58,9 @@ export class AcceptanceCounting {
     this.from.addEventListener("change", () => show(this.own, this.from.value === TYPED));
     this.makeText();
     const bar = { max: "1", value: "0", hidden: "", "aria-label": "Progress of the measurement" };
-    this.bar = el("progress", bar, this.root);
-    this.status = el("p", { class: "sq-lab-note", "data-part": "count-words" }, this.root);
-    rove(this.root, ".sq-term");
+    this.bar = el("progress", bar, this.box);
+    this.status = el("p", { class: "sq-lab-note", "data-part": "count-words" }, this.box);
+    rove(this.box, ".sq-term");
   }
 
   makeSettings(line) {
@@ -86,7 +87,7 @@ export class AcceptanceCounting {
         placeholder: "Your own text. It is continued or only read, depending on the method.",
         "data-part": "count-text",
       },
-      this.root,
+      this.box,
     );
   }
 
@@ -99,7 +100,7 @@ export class AcceptanceCounting {
   }
 
   menu(word, label, part, key = "") {
-    const line = el("div", { class: "sq-lab-line sq-lab-way" }, this.root);
+    const line = el("div", { class: "sq-lab-line sq-lab-way" }, this.box);
     const look = { class: "sq-input sq-lab-menu", "aria-label": label, "data-part": part };
     return { term: addTerm(line, word, key), select: el("select", look, line) };
   }

@@ -95,9 +95,9 @@ export class Lab {
     );
     this.editor = new AcceptanceEditor(left, state, link);
     this.tree = new LabTree(middle, state);
-    this.table = new ShapesTable(middle, state);
     this.numbers = new ReadOuts(right, state, link);
     this.margins = new Margins(right, state);
+    this.table = new ShapesTable(element, state);
     this.curves = new Curves(element, state);
     this.counts = new AcceptanceCounts(element, (rates, origin) => this.editor.take(rates, origin));
     this.dp = new DpInLab(element, state);

@@ -15,6 +15,10 @@ export function openDrawer(stage) {
   /** @type {HTMLButtonElement} */
   const chip = document.querySelector("[data-act=models]");
   chip.popoverTargetElement = drawer;
+  // The focus is lost when Gradio disables the button that has it.
+  drawer.addEventListener("toggle", () => {
+    if (document.activeElement === document.body) chip.focus();
+  });
   makeHead(drawer);
   drawer.showPopover();
 }

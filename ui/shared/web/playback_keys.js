@@ -10,6 +10,7 @@ import { button, el } from "./dom.js";
  * @property {{help: HTMLButtonElement}} scrubber with the button that shows the list of keys
  */
 
+const DRAWER = "#pg-models:popover-open"; // it covers the view
 const TYPING = "input, textarea, select, [contenteditable=''], [contenteditable='true']";
 
 /** Handles keys. A subclass overrides `listed`, the list for the help, and `act`, the actions. */
@@ -95,6 +96,7 @@ export class PlaybackKeys {
 
   key(event) {
     if (!this.stage.root.isConnected) return this.off.abort();
+    if (document.querySelector(DRAWER)) return;
     if (this.runOrStop(event)) return event.preventDefault();
     if (!this.isForView(event)) return;
     if (this.act(event.key.length === 1 ? event.key.toLowerCase() : event.key))
