@@ -116,7 +116,7 @@ def test_it_is_walked_through_by_keyboard_and_resumed_where_it_was_left(page: Pa
 
     press(page, "[data-part=leave]")
     expect(page.locator("#pg-view .sq-stage")).to_be_visible()
-    page.wait_for_url(lambda url: "#tour" not in url)  # the address follows the tab a little later
+    page.wait_for_url(lambda url: "learn/tour" not in url)
     # if the page were reloaded before the models are ready, Gradio would report an error
     page.wait_for_selector(".pg-status[data-stage=ready]", timeout=60_000)
     page.reload()
