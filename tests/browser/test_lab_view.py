@@ -490,8 +490,8 @@ def test_run_sends_the_tree_shown_in_breadth_first_order(page: Page) -> None:
 
 
 TAB_STOPS = """() => [...document.querySelectorAll(
-    '.sq-lab :is(a[href], button, input, select, textarea, [tabindex])')]
-  .filter((node) => node.tabIndex >= 0 && !node.disabled && node.getClientRects().length).length"""
+    '.sq-lab :is(a[href], button, input, select, textarea, summary, [tabindex])')]
+  .filter((node) => node.tabIndex >= 0 && !node.disabled && node.checkVisibility()).length"""
 
 
 def test_the_lab_has_few_tab_stops_and_arrow_keys_reach_the_rest(page: Page) -> None:
