@@ -68,7 +68,7 @@ class Decoder:
         self._room = min(params.max_new_tokens, pair.limit - len(self.prompt))
         capacity = len(self.prompt) + self._room + tree.most
         self._target = pair.target.open(capacity)  # memory is allocated at the first pass
-        drafting = draft.at_temperature(params.temperature).open(capacity if tree.most > 1 else 0)
+        drafting = draft.open(capacity if tree.most > 1 else 0)
         self._drafter = Drafter(drafting, params, self.verifier, self._chance, tree.most)
         self._draft_and_verify = self._step_on_gpu() or HostStep(
             self._target, self._drafter, params, self.verifier, self._chance

@@ -14,7 +14,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cached_property, lru_cache, partial
 from itertools import chain
 from typing import NamedTuple
@@ -95,9 +94,8 @@ class Drafted:
 
 class Drafter:
     """The draft in one run. most: the maximum number of nodes of a tree. warp: turns the
-    draft's logits into draft distributions. The logits may already be divided by a temperature (see
-    `TreeModel.at_temperature`). unread: the tokens that have not gone through the draft yet; the
-    last one is the root of the next tree."""
+    draft's logits into draft distributions. unread: the tokens that have not gone through the draft
+    yet; the last one is the root of the next tree."""
 
     def __init__(
         self,
@@ -110,9 +108,7 @@ class Drafter:
         self.context = context
         # of one tree only: masks are large, and most steps of a run use the same tree
         self.passes = lru_cache(1)(partial(_DraftPasses, context))
-        self.warp = draft_warp(
-            replace(params, temperature=params.temperature / context.model.temperature)
-        )
+        self.warp = draft_warp(params)
         self._draw = partial(verifier.draw, chance)
         self._most = most
         self._used = 0  # rows of `_buffer`

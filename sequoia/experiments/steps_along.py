@@ -62,7 +62,7 @@ def steps_along(
     params = text.params
     capacity = len(ids) + counted.most
     target = pair.target.open(capacity)
-    draft = pair.draft.at_temperature(params.temperature).open(capacity)
+    draft = pair.draft.open(capacity)
     rules = [verifier_named(name) for name in verifiers]
     make = DrawsByContext if params.temperature else partial(chance_for, 0.0)
     chance = make(params.seed, pair.draft.device)

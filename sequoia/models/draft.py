@@ -6,7 +6,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Self, TypeVar
+from typing import TypeVar
 
 import torch
 
@@ -21,8 +21,7 @@ class Draft(ABC):
 
     vocab: the number of tokens in the vocabulary. limit: the longest text that it can process, in
     tokens. limit_reason: why that is less than its config states, or "". device: that of its
-    logits. placement: where its weights are, in words, "" if all are on `device`. temperature: the
-    number by which its logits are divided already.
+    logits. placement: where its weights are, in words, "" if all are on `device`.
     no_fast_forward: why no faster forward is in use, "" if one is in use or none exists.
     no_native_forward: why FastLlama is in use and not NativeLlama, or "".
     no_gpu_verification: for a target, why the kernel that verifies trees on the GPU was rejected,
@@ -35,7 +34,6 @@ class Draft(ABC):
     device: torch.device
     limit_reason = ""
     placement = ""
-    temperature = 1.0
     no_fast_forward = ""
     no_native_forward = ""
     no_gpu_verification = ""
@@ -58,10 +56,6 @@ class Draft(ABC):
     @abstractmethod
     def open(self, capacity: int, first: int = 0) -> DraftContext:
         """The state of one run with at most `capacity` tokens. first: the position of the first."""
-
-    def at_temperature(self, temperature: float) -> Self:  # noqa: ARG002
-        """This draft, or a copy that divides its logits by `temperature` if that costs nothing."""
-        return self
 
     def offered(self, trees: T) -> T:
         """The TreeChoice `trees`, or one that leaves out those of its nodes for which the draft has

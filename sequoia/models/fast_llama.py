@@ -11,7 +11,6 @@ tree_forward.transformers_forward; choose_forward.py compares this forward with 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from copy import copy
 from functools import partial
 from typing import Any
 
@@ -168,12 +167,6 @@ class _Norm:
         size = weight.shape[-1]
         self._weight = weight.float() * size**0.5
         self._least = torch.tensor((size * eps) ** 0.5, dtype=torch.float32)
-
-    def __truediv__(self, by: float) -> _Norm:
-        """A copy of this norm whose output is divided by `by`."""
-        other = copy(self)
-        other._weight = self._weight / by
-        return other
 
     def __call__(self, x: torch.Tensor) -> torch.Tensor:
         return (x * self._weight).div_(

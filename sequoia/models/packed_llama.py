@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from copy import copy
-from typing import Any, Self
+from typing import Any
 
 import torch
 from torch.nn import functional as F
@@ -57,16 +56,6 @@ class PackedLlama(ABC):
         self._rotations: Rotations
         self._cache_dtype = cache_dtype
         self._embedding = hf.model.embed_tokens.weight
-        self._norm: Any = hf.model.norm.weight.float()  # or anything that can be divided
-        # only without a bias, which would have to be divided too
-        self.takes_temperature = hf.lm_head.bias is None
-
-    def at_temperature(self, temperature: float) -> Self:
-        """A copy of this forward whose logits are divided by `temperature`. A pass takes no longer,
-        because the weights of the final norm are divided beforehand."""
-        other = copy(self)
-        other._norm = self._norm / temperature
-        return other
 
     @abstractmethod
     def again(self, hf: Any, dtype: torch.dtype) -> PackedLlama:

@@ -30,7 +30,6 @@ from sequoia.models.cuda_graphs import Forward, GraphedForward, result_rows
 from sequoia.models.draft import Draft, DraftContext
 from sequoia.models.layers import context_length, layer_configs
 from sequoia.models.memory_needs import cache_bytes, mask_and_logit_bytes
-from sequoia.models.packed_llama import PackedLlama
 from sequoia.this_machine.memory import DeviceBytes
 
 
@@ -50,7 +49,6 @@ _WORDS = {
     "native": "this program's own forward pass, compiled for this CPU",
     "fast": "this program's own optimised forward pass",
 }
-_COLDEST = 0.05  # lowest temperature at which the divided logits cannot overflow in any dtype
 PREFILL_CHUNK = 1024  # prompt tokens per pass, each with a row in the mask
 _AHEAD = 64  # graphs for a longer prefix are captured up to this many tokens before they are needed
 
@@ -135,20 +133,6 @@ class TreeModel(Draft):
         """A copy of this model that uses another forward and shares everything else."""
         other = copy(self)
         other.forward = forward
-        return other
-
-    def at_temperature(self, temperature: float) -> Self:
-        """A copy of this model whose forward divides the logits by `temperature`, if the forward
-        can do so at no cost and without overflows. Otherwise the model itself. The attribute
-        `temperature` of the result is the number by which its logits are divided."""
-        if not (
-            isinstance(self.forward, PackedLlama)
-            and self.forward.takes_temperature
-            and temperature >= _COLDEST
-        ):
-            return self
-        other = self.with_forward(self.forward.at_temperature(temperature))
-        other.temperature = self.temperature * temperature
         return other
 
     def capturing(self) -> AbstractContextManager[None]:

@@ -306,11 +306,6 @@ def three_passes(model: TreeModel) -> torch.Tensor:
     return fakes.tree_logits(model)
 
 
-def takes_temperature(model: TreeModel, temperature: float) -> bool:
-    """Whether the model's own forward divides the logits by the temperature."""
-    return model.at_temperature(temperature).temperature == temperature
-
-
 def empty(context: Context) -> None:
     """Drop all tokens of a run."""
     context.kv_cache.clear()

@@ -22,7 +22,6 @@ from doors import (
     decode_plain,
     fit,
     pair,
-    takes_temperature,
 )
 from exact import of_transformers, true_distribution
 from nightly_cases import nightly
@@ -109,8 +108,6 @@ def test_sampled_runs_follow_the_target_distribution(
     against logits of the wrong node, q of another node or step, noise used twice, a temperature
     applied twice or not at all, and a prefix with the wrong slots."""
     tiny = small_vocabulary()
-    # the draft's own forward already divides the logits by the temperature
-    assert takes_temperature(tiny.draft, temperature)
     # two nodes of one level have a child: each child must be verified with the q after its parent
     tree = Tree((-1, 0, 0, 1, 2))
     params = {"tokens": 3, "temperature": temperature, "top_p": top_p}

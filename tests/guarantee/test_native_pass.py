@@ -77,13 +77,6 @@ def test_passes_of_several_runs_at_once_do_not_disturb_each_other() -> None:
     assert all(torch.equal(one, whole) for one in found)
 
 
-def test_a_temperature_divides_the_logits() -> None:
-    tiny = native(model(head_dim=16))
-    warm = tiny.at_temperature(0.6)
-    assert warm.temperature == 0.6
-    torch.testing.assert_close(three_passes(warm) * 0.6, three_passes(tiny), atol=1e-4, rtol=1e-4)
-
-
 def test_tokens_and_slots_that_do_not_exist_are_refused() -> None:
     """The native call reads and writes memory by address, so Python checks what it gets."""
     tiny = native(model(head_dim=16))

@@ -13,32 +13,6 @@ from sequoia.models.fast_llama import fast_forward
 from sequoia.models.tree_forward import TreeModel
 
 
-@pytest.mark.parametrize("temperature", [0.05, 0.6, 5])
-def test_a_copy_at_a_temperature_divides_its_logits_and_the_original_is_unchanged(
-    temperature: float,
-) -> None:
-    model = use_fast_forward(TreeModel(tiny_model("llama"), "llama"))
-    usual = tree_logits(model)
-    at_temperature = model.at_temperature(temperature)
-    assert (at_temperature.temperature, model.temperature) == (temperature, 1)
-    torch.testing.assert_close(
-        tree_logits(at_temperature) * temperature, usual, atol=1e-4, rtol=1e-4
-    )
-    assert torch.equal(tree_logits(model), usual)
-
-
-@pytest.mark.parametrize("temperature", [0, 0.04])
-def test_a_temperature_too_low_for_the_dtype_is_applied_later(temperature: float) -> None:
-    """Logits divided in the forward could overflow, so the forward leaves them as they are."""
-    model = use_fast_forward(TreeModel(tiny_model("llama"), "llama"))
-    assert model.at_temperature(temperature) is model
-
-
-def test_only_the_fast_forward_divides_by_the_temperature() -> None:
-    model = TreeModel(tiny_model("gpt2"), "gpt2")
-    assert model.at_temperature(0.6) is model
-
-
 @pytest.mark.parametrize("kind", ["gpt2", "gpt_neox"])
 def test_other_families_keep_their_own_forward(kind: str) -> None:
     model = use_fast_forward(TreeModel(tiny_model(kind), kind))

@@ -116,6 +116,7 @@ class NativeLlama(PackedLlama):
         super().__init__(hf, cache_dtype=dtype)
         self._dtype = dtype
         self._library = library
+        self._norm = hf.model.norm.weight.float()
         # without a part for values, which the native call does not rotate
         self._rotations = Rotations(hf.model.rotary_emb, 1, 0, self._dim)
         self._spread = getattr(hf.lm_head, "spread", None)
