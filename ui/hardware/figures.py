@@ -14,6 +14,7 @@ import plotly.graph_objects as go
 
 from sequoia.algorithm.step_trace import PHASES
 from sequoia.diagnosis.where_time_went import CheckedPrediction
+from sequoia.planning.batches import AtBatch
 from sequoia.planning.compare_plans import chosen, knee
 from sequoia.planning.hardware_profile import HardwareProfile, Point
 from sequoia.planning.plan_for_machine import SpeedupGrid
@@ -110,6 +111,31 @@ def heat_map(grid: SpeedupGrid) -> go.Figure:
     )
     below = 26 if row > len(levels) / 2 else -26
     return _note(made, column, row, f"{grid.speedups[row, column]:.2f}×", 0, below)
+
+
+def batch_lines(plans: Sequence[AtBatch]) -> go.Figure:
+    """Speed-up over plain decoding of the same batch, by its size: of the best tree and of the best
+    chain."""
+    ticks = [plan.batch for plan in plans]
+    x = {"title": {"text": "texts at once"}, "type": "log", "tickvals": ticks}
+    y = {"title": {"text": "speed-up"}, "ticksuffix": "×", "rangemode": "tozero"}
+    made = _figure(xaxis=x, yaxis=y, showlegend=True)
+    for name, colour, found in (
+        ("best tree", "var(--sq-accent)", [plan.tree for plan in plans]),
+        ("best chain", "var(--race-chain)", [plan.chain for plan in plans]),
+    ):
+        made.add_scatter(
+            mode="lines+markers",
+            name=name,
+            x=ticks,
+            y=[one.predicted_speedup for one in found],
+            customdata=[len(one.tree) for one in found],
+            line={"color": colour, "width": 2},
+            hovertemplate="batch %{x}: <b>%{y:.2f}×</b>, %{customdata} nodes<extra>%{fullData.name}"
+            "</extra>",
+        )
+    line = {"color": "var(--sq-dim)", "width": 1.5, "dash": "dot"}
+    return made.add_hline(y=1, line=line)
 
 
 def phase_bars(found: CheckedPrediction) -> go.Figure:

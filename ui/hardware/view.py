@@ -14,6 +14,7 @@ from sequoia.diagnosis.where_time_went import check_prediction
 from sequoia.loading.pair_request import BUNDLED_NAME
 from sequoia.measuring.counted_acceptance import AcceptanceByLevel
 from sequoia.measuring.defaults import SLACK
+from sequoia.planning.batches import at_batches
 from sequoia.planning.compare_plans import fastest, knee
 from sequoia.planning.plan_for_machine import Plan, bounds, levels_for, predict, speedup_grid
 from sequoia.saved_files.race_results import PARTS
@@ -24,6 +25,7 @@ from ui.shared.acceptance_rates import Rates, by_level_table
 from ui.shared.saved_profiles import Entry
 from ui.words.hardware import (
     averaged_words,
+    batch_words,
     default_words,
     largest_words,
     level_words,
@@ -66,6 +68,7 @@ def message(
     grid = speedup_grid(rates.acceptance, profile, sizes, range(1, levels_for(largest) + 1))
     plan = fastest(grid)
     supposed = _mixed_models_warning(entry, here, rates)
+    batches = at_batches(rates.acceptance, profile, largest)
     label = _label(supposed)
     capped = largest_words(largest, most) if len(plan.tree) == largest > 1 else ""
     shown = [(entry.name, profile), *([(against.name, against.profile)] if against else [])]
@@ -87,9 +90,11 @@ def message(
                     "heat": figures.heat_map(grid).to_plotly_json(),
                     "verify": figures.verify_curve(shown).to_plotly_json(),
                     "small": figures.small_curves(shown).to_plotly_json(),
+                    "batch": figures.batch_lines(batches).to_plotly_json(),
                 },
                 "levels": level_words(profile.level_overhead) if profile.level_overhead else None,
                 "averaged": averaged_words(profile),
+                "batch": batch_words(batches),
                 "there": against
                 and _there(against, here, rates, _largest(against.profile, nodes, most)),
                 "run": _run(run, here, known or {"given": rates}),

@@ -3,12 +3,14 @@ trees, and acceptance by depth."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from itertools import takewhile
 from typing import Any
 
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.measuring.counted_acceptance import LEAST, DepthTest
 from sequoia.measuring.defaults import SLACK
+from sequoia.planning.batches import AtBatch
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.plan_for_machine import Plan
 from sequoia.planning.roofline import EFFICIENCY
@@ -68,6 +70,33 @@ def mixed_words(times: tuple[str, str], acceptance: str) -> str:
         f"Hypothetical: the times are those of {target} with {draft}, but the "
         f"acceptance is that of {acceptance}. "
     )
+
+
+def batch_words(plans: Sequence[AtBatch]) -> str:
+    """Where tree, chain and plain decoding cross as the batch grows."""
+    chain = _always_from(plans, lambda one: one.tree.tree == one.chain.tree)
+    plain = _always_from(plans, lambda one: len(one.tree.tree) == 1)
+    words = []
+    if chain != plain:
+        words.append(f"No tree is faster than the best chain {_from_words(chain)}.")
+    if plain:
+        words.append(f"Nothing is faster than plain decoding {_from_words(plain)}.")
+    if not words:
+        words.append(f"A tree is the fastest up to {plans[-1].batch} texts.")
+    return " ".join(words) + (
+        " Each text has a tree of its own, so B trees of n nodes cost a pass over B × n nodes. "
+        "That each text also reads its own KV cache is left out."
+    )
+
+
+def _always_from(plans: Sequence[AtBatch], holds: Callable[[AtBatch], bool]) -> int | None:
+    """The batch from which on `holds` is always true, None if it is not for the largest."""
+    kept = [*takewhile(holds, reversed(plans))]
+    return kept[-1].batch if kept else None
+
+
+def _from_words(batch: int | None) -> str:
+    return "even for one text" if batch == 1 else f"from {batch} texts on"
 
 
 def level_words(seconds: float) -> str:

@@ -10,7 +10,7 @@ from ui.shared.serve_modules import call
 
 
 def test_an_unknown_module_is_named_when_the_page_is_built() -> None:
-    with pytest.raises(ValueError, match="is called shared/tabs; known: .*shared/toasts"):
+    with pytest.raises(ValueError, match=r"is called shared/tabs; known: .*shared/toasts"):
         call("shared/tabs", "web.openView()")
 
 

@@ -45,7 +45,8 @@ import { TreeView } from "../../shared/web/tree_view.js";
  * @property {string | null} there a sentence: the best plan for the profile `against`; null if
  *   `against` is null
  * @property {number[]} tree the parent of each node
- * @property {{heat: Figure, verify: Figure, small: Figure}} figures
+ * @property {string} batch sentences: where tree, chain and plain decoding cross as the batch grows
+ * @property {{heat: Figure, verify: Figure, small: Figure, batch: Figure}} figures
  * @property {ComparedRun | null} run the latest run; null if it cannot be compared
  * @property {import("../../shared/web/acceptance_table.js").AcceptanceByLevel[]} by_level
  *   acceptance by rank and depth
@@ -100,6 +101,7 @@ class HardwareView {
     this.tiles = new PlanTiles(this.body);
     this.makeMap(el("div", { class: "hw-row hw-top" }, this.body));
     this.makeCurves(el("div", { class: "hw-row" }, this.body));
+    this.makeBatch(this.body);
     this.run = new RunPanel(this.body);
     const about = {
       part: "by-level",
@@ -109,7 +111,9 @@ class HardwareView {
     this.byLevel = new AcceptancePanel(
       makePanel(this.body, { ...about, cls: "hw-by-level-panel" }),
     );
-    followTheme([this.heat, this.verify, this.small, this.run].map(({ chart }) => chart));
+    followTheme(
+      [this.heat, this.verify, this.small, this.batch, this.run].map(({ chart }) => chart),
+    );
     this.say("Loading the profiles.", false);
   }
 
@@ -149,6 +153,13 @@ class HardwareView {
     this.levels = el("p", { class: "hw-say hw-dim", "data-part": "levels" }, foot);
   }
 
+  makeBatch(host) {
+    const title = "If several texts were decoded at once";
+    this.batch = figurePanel(host, { part: "batch", title, term: "batch" });
+    const { foot } = this.batch.panel;
+    this.crossing = el("p", { class: "hw-say", "data-part": "crossing" }, foot);
+  }
+
   // -- messages ----------------------------------------------------------------------------------
 
   /** @param {Message} message */
@@ -169,7 +180,8 @@ class HardwareView {
     this.tiles.show(view);
     this.tree.show(view.tree, basis);
     this.facts.show(profile, view.file);
-    for (const name of ["heat", "verify", "small"]) this[name].chart.show(view.figures[name]);
+    for (const name of ["heat", "verify", "small", "batch"])
+      this[name].chart.show(view.figures[name]);
     const acceptance = `${rates.label} acceptance: ${rates.name}`;
     text(this.heat.word, `${basis}: ${profile.label} times and ${acceptance}`);
     this.showWords(view);
@@ -193,6 +205,8 @@ class HardwareView {
     text(this.levels, view.levels || "");
     text(this.averaged, view.averaged || "");
     text(this.there, view.there || "");
+    text(this.crossing, view.batch);
+    text(this.batch.word, `simulated: ${view.profile.name}`);
     text(this.default, view.default);
     const compared = view.against ? `, compared with ${view.against}` : "";
     const { label, name } = view.profile;
