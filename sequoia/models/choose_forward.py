@@ -13,10 +13,10 @@ from sequoia.errors import OutOfMemory
 from sequoia.models.compare_logits import EXACT, SampleText, Walk, distances, is_half
 from sequoia.models.cuda_capture import CudaCapture
 from sequoia.models.cuda_graphs import STEP, Forward, GraphedForward
-from sequoia.models.fast_llama import fast_forward
 from sequoia.models.grouped_attention import grouped_forward
 from sequoia.models.native.library import NoLibrary
 from sequoia.models.native.native_llama import native_forward
+from sequoia.models.packed_llama import fast_forward
 from sequoia.models.self_test import FASTER, USUAL, Wrong, self_test, tested
 from sequoia.models.tree_forward import TreeModel
 from sequoia.this_machine.memory import allocated_bytes, size

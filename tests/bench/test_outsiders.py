@@ -14,8 +14,7 @@ from fakes import tiny_model, tiny_pair
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.step_trace import emitted_tokens
 from sequoia.bench import __main__ as benchmark
-from sequoia.bench.openvino_engine import openvino_decode
-from sequoia.bench.outsiders import write_gguf
+from sequoia.bench.outsiders import openvino_decode, write_gguf
 from sequoia.decoding.engine import plain
 from sequoia.errors import SequoiaError
 from sequoia.measuring.memory_floor import bytes_read, read_speed

@@ -14,10 +14,10 @@ from fakes import tiny_model
 
 from sequoia import Decoder, Pair, SamplingParams, StepTrace, Tree
 from sequoia.decoding.engine import run
-from sequoia.models.fast_llama import FastLlama
 from sequoia.models.native.library import NoLibrary
 from sequoia.models.native.native_llama import native_forward
 from sequoia.models.ngram import NGram
+from sequoia.models.packed_llama import FastLlama
 from sequoia.models.tree_forward import Forward, TreeModel
 
 TREE = Tree((-1, 0, 0, 1, 1, 2, 3))

@@ -9,7 +9,7 @@ import torch
 from fakes import tiny_model, tree_logits
 
 from sequoia.models.choose_forward import use_fast_forward
-from sequoia.models.fast_llama import fast_forward
+from sequoia.models.packed_llama import fast_forward
 from sequoia.models.tree_forward import TreeModel
 
 
@@ -31,7 +31,7 @@ def test_a_fast_forward_that_disagrees_is_not_used_and_the_log_says_so(
     """A supported family is not enough: at load the logits are compared too."""
     model = TreeModel(tiny_model("llama"), "llama")
     usual = tree_logits(model)
-    monkeypatch.setattr("sequoia.models.fast_llama._rotate", lambda heads, _: heads)
+    monkeypatch.setattr("sequoia.models.packed_llama._rotate", lambda heads, _: heads)
     assert use_fast_forward(model).forward_name == "transformers"
     assert torch.equal(tree_logits(model), usual)
     found = re.fullmatch(
@@ -50,7 +50,7 @@ def test_a_fast_forward_that_fails_is_not_used(monkeypatch: pytest.MonkeyPatch) 
     def broken(*_: object) -> torch.Tensor:
         raise RuntimeError("other shapes")
 
-    monkeypatch.setattr("sequoia.models.fast_llama._rotate", broken)
+    monkeypatch.setattr("sequoia.models.packed_llama._rotate", broken)
     model = use_fast_forward(TreeModel(tiny_model("llama"), "llama"))
     assert model.forward_name == "transformers"
     assert model.no_fast_forward == "RuntimeError: other shapes"

@@ -13,8 +13,7 @@ from sequoia.algorithm.sampling import Seeded
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers import VERIFIERS, verifier_named
 from sequoia.errors import BadSamplingParams
-from sequoia.exactness.losslessness.bugs import BUGS
-from sequoia.exactness.losslessness.float16_noise import Float16Race, first_drawn
+from sequoia.exactness.losslessness.bugs import BUGS, Float16Race, first_drawn
 from sequoia.exactness.losslessness.settings import Decoding, bug_named
 
 ROOM = "sequoia.exactness.losslessness"
