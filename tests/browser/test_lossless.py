@@ -31,7 +31,8 @@ def test_the_tab_opens_with_two_recorded_tests_in_aligned_rows(
     assert page.inner_text("#ls-run") == text(page, "[data-part=run]") == "Run the test"
     tables = page.locator("#ls-view .ls-bars")
     assert tables.count() == 2
-    assert tables.first.locator("thead th").all_inner_texts() == ["words", "sampled", "exact"]
+    heads = ["words", "share", "sampled", "exact"]
+    assert tables.first.locator("thead th").all_inner_texts() == heads
     first = tables.first.locator("tbody tr").first
     assert first.locator(":is(th, td)").all_inner_texts() == ["c c", "", "35.8%", "36.0%"]
     tops = [
@@ -53,14 +54,15 @@ def test_a_visit_to_the_tab(visit: Callable[..., Page]) -> None:
     page = visit(has_form=False, viewport={"width": 390, "height": 844})
     page.wait_for_selector(".pg-status[data-stage=ready]", timeout=60_000)
     open_view(page, "Lossless")
-    assert "recorded" in text(page, "[data-part=recorded-correct]")  # before any test was run
+    recorded = page.locator("#ls-view [data-part=recorded-correct]")
+    expect(recorded).to_contain_text("recorded")  # before any test was run
     page.click("[data-act=panel]")  # in a narrow window the form is a drawer
     page.fill("#ls-samples input", "3000")
     run(page, "fits")
     assert "No difference found in 3,000 samples" in text(page, ".ls-verdict")
-    assert page.locator("#ls-view [data-part=cells] tbody tr").count() == 9
+    assert page.locator("#ls-tables-view [data-part=cells] tbody tr").count() == 9
     assert text(page, "[data-part=decoder]") == ""
-    assert page.locator("#ls-view [data-part=recorded]").is_hidden()
+    expect(recorded).to_be_hidden()
     assert page.locator("#ls-view [data-part=example-walk-u]").is_visible()
 
     page.click("[data-act=panel]")
@@ -86,8 +88,8 @@ def test_a_visit_to_the_tab(visit: Callable[..., Page]) -> None:
     assert "below 0.000001" in text(page, ".ls-tiles")
     assert page.locator("#ls-view [data-part=earlier]").is_hidden()
     with page.expect_download() as saved:
-        page.click("#ls-view [data-part=csv]")
-    assert saved.value.suggested_filename == "lossless-broken-on-purpose-last-token.csv"
+        page.click("#ls-tables-view a[download]")
+    assert saved.value.suggested_filename == "sequoia-lossless-broken-on-purpose-last-token.csv"
     lines = saved.value.path().read_text(encoding="utf-8").splitlines()
     assert len(lines) == 3
     assert all("broken on purpose" in line for line in lines[1:])

@@ -14,6 +14,7 @@ from sequoia.exactness.losslessness.losslessness_test import Findable
 from sequoia.exactness.losslessness.settings import Setting
 from sequoia.validate_input import json_text
 from ui.lossless.lossless_job import Sampled
+from ui.lossless.tables import tables_of
 from ui.serving.job import Report
 from ui.words.losslessness import BUG_WORDS, decoder_name, progress_words, test_words
 
@@ -45,7 +46,8 @@ def report_message(report: Report, setting: Setting) -> str:
         "bug": _bug(setting.decoding.bug),
     }
     if report.result is not None:
-        message["test"] = test_fields(report.result, going)
+        message["test"] = test = test_fields(report.result, going)
+        message["tables"] = tables_of(test)
     elif report.words and not going:
         message["notice"] = report.words
     return json_text(message)

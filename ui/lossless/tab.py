@@ -14,10 +14,11 @@ from sequoia.exactness.losslessness.settings import PAIR, Setting
 from ui.lossless.form import LosslessForm, field_of, lossless_form
 from ui.lossless.lossless_job import LosslessJob
 from ui.lossless.messages import bug_chosen_message, refusal_message, report_message
+from ui.lossless.tables import recorded
 from ui.serving.job import Report
 from ui.serving.session_view import ASKED, SessionView, sent_with
 from ui.shared.events import UNQUEUED, FormData, Updates, model_work, visitor
-from ui.shared.layout import busy_buttons, drawn, on_choice, side_and_main
+from ui.shared.layout import busy_buttons, drawn, on_choice, side_and_main, written
 from ui.shared.prompts import require_length
 from ui.shared.serve_modules import call
 
@@ -35,9 +36,9 @@ class LosslessTab(SessionView[LosslessJob]):
         with side:
             self.form = lossless_form()
         with main:
-            self.board = drawn(
-                "ls", "lossless/lossless_view", ["ask", "fill"], '<div class="sq-stage"></div>'
-            )
+            stage = f'<div class="sq-stage"></div>{recorded()}'
+            self.board = drawn("ls", "lossless/lossless_view", ["ask", "fill"], stage)
+            written("ls-tables")
 
     def wire(self, _blocks: gr.Blocks) -> None:
         """Connect components and handlers."""

@@ -37,6 +37,11 @@ def badge(label: str) -> Markup:
     return element("span", label, class_="sq-badge", data_label=label)
 
 
+def term(word: str, key: str) -> Markup:
+    """A word with a tooltip. key: in assets/tooltips.json."""
+    return element("button", word, type="button", class_="sq-term", data_term=key)
+
+
 def table(heads: Iterable[str], rows: Iterable[Markup], class_: str = "") -> Markup:
     """A table with a line of headings. Each of `rows` is a tr."""
     cells = (element("th", one, scope="col") for one in heads)

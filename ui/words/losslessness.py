@@ -327,3 +327,53 @@ BUG_WORDS = {
         "are the same single token: every greedy test passes.",
     ),
 }
+
+
+# -- the recorded tests, and what a test would find ------------------------------------------------
+
+
+SCOPE = (
+    "Unless a bug is chosen under Decoder, drafted tokens are drawn and verified as in real runs. "
+    "With a toy, p and q are as typed. With the pair, they come from a plain forward pass over the "
+    "whole text, without a tree or a KV cache, with the target in float32. So this test does not "
+    "cover the forward pass over a tree or the KV cache. The self-test at load and the check after "
+    "a race cover both."
+)
+OF_RECORDED = (
+    "Both tests use a toy model with three words (a, b and c) and look at the first two words of "
+    "each text. The bars show how often each pair was sampled, and the marks show its exact "
+    "probability. Red: off by more than 3 standard deviations. Total variation: half the sum of "
+    "the absolute differences between sampled and exact. p-value: the probability that a correct "
+    "decoder deviates this much or more."
+)
+RECORDED_WORDS = {  # by the bug of the decoder
+    None: (
+        "Every pair of words comes out about as often as it should: chance explains the small "
+        "differences."
+    ),
+    "draft-noise": (
+        "The draft got the same random numbers at each step. Each first word still comes out as "
+        "often as it should, but some pairs of words come out far too often or far too rarely."
+    ),
+}
+
+
+def far_words(test: Mapping[str, Any]) -> str:
+    """How far off all counts of a test are together, and how rare that is."""
+    p = f"; p-value {p_words(test['p_value'])}" if test["p_value"] is not None else ""
+    return (
+        f"{test['draws']:,} texts. Total variation {test['distance']:.1%}; chance alone gives "
+        f"{test['floor']:.1%} on average{p}."
+    )
+
+
+def found_words(power: float | None, is_biased: bool, is_hidden: bool) -> str:
+    """With what probability a test finds a bug. is_biased: whether the bug changes the counted
+    outcomes at all."""
+    if power is None:
+        return "not computed for this setting"
+    if not is_biased:
+        return "never: no bias here"
+    if power > 0.999999:
+        return "above 0.999999"
+    return f"hidden here ({power:.2g})" if is_hidden else f"{power:.6g}"

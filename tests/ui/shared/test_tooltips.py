@@ -7,11 +7,12 @@ import json
 import re
 
 from sequoia.assets_folder import ASSETS
-from ui.shared.join_modules import modules
+from ui.shared.join_modules import UI, modules
 
 TOOLTIPS = json.loads((ASSETS / "tooltips.json").read_text(encoding="utf-8"))
-SCRIPTS = "\n".join(path.read_text(encoding="utf-8") for path in modules())
-BY_NAME = re.compile(r'TOOLTIPS\["([^"]+)"\]|: "(button [^"]+)"')
+FILES = [*modules(), *UI.glob("*/*.py")]
+SCRIPTS = "\n".join(path.read_text(encoding="utf-8") for path in FILES)
+BY_NAME = re.compile(r'TOOLTIPS\["([^"]+)"\]|: "(button [^"]+)"|report\.term\([^,]+, "([^"]+)"')
 # starts of names that scripts put together from two parts, such as "why " + "ratio"
 MADE = ("why ", "way ", "shape ")
 

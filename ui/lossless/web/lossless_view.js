@@ -1,21 +1,17 @@
-/* The Lossless tab: counts of samples beside the target's exact distribution, the verdict, and the
-   bugs that the test would find. Until the first test has counts, the tab shows recorded
-   tests. */
-import { CellTable } from "./cell_table.js";
-import { recordedTests } from "./recorded_tests.js";
+/* The Lossless tab: its buttons, the bug of the decoder, and the verdict of a test. The server
+   writes the tables below, which are of recorded tests until the first test has counts. */
 import { fillTile, makeBanner, makePanel, makeTiles, progressBar } from "../../shared/web/panel.js";
 import { connectComponent } from "../../shared/web/connect_component.js";
 import { button, el, show, text } from "../../shared/web/dom.js";
 import { canStop, formBeside } from "../../shared/web/form_buttons.js";
-import { count, grouped, known, percent, short, shortP } from "../../shared/web/format.js";
+import { count, percent, short, shortP } from "../../shared/web/format.js";
 import { watchJob } from "../../shared/web/job_watch.js";
-import { rove } from "../../shared/web/roving_focus.js";
-import { headed } from "../../shared/web/tooltips.js";
+import { showHtml } from "../../shared/web/html_host.js";
 
 /**
  * The messages are made in ui/lossless/messages.py.
  * @typedef {{share?: number | null, words?: string, error?: string | null, notice?: string,
- *   bug?: Bug | null, test?: Test}} Message
+ *   bug?: Bug | null, test?: Test, tables?: string}} Message
  *
  * @typedef {{key: string, label: string, about: string, shows: string, hides: string}} Bug
  *
@@ -25,8 +21,6 @@ import { headed } from "../../shared/web/tooltips.js";
  * @property {boolean} going whether more samples are being drawn
  * @property {number} draws samples so far
  * @property {number} wanted samples planned
- * @property {Row[]} rows
- * @property {number} count number of all rows; `rows` may have fewer while samples are drawn
  * @property {number | null} statistic chi-square
  * @property {number} freedom its degrees of freedom
  * @property {number | null} p_value
@@ -34,21 +28,9 @@ import { headed } from "../../shared/web/tooltips.js";
  * @property {number} floor mean of the total variation for a correct decoder
  * @property {"open" | "fits" | "differs"} kind of the verdict; "open" if there is none (yet)
  * @property {string} verdict
- * @property {Finds[]} finds
- *
- * Which other samples a row counts; see `_name` in ui/lossless/messages.py.
- * @typedef {"" | "other" | "rare" | "more" | "other more" | "impossible"} Rest
- * @typedef {{tokens: string[], rest: Rest, share: number, seen: number}} Row
- * @typedef {{key: string, label: string, distance: number | null, power: number | null,
- *   hides: string}} Finds
  */
 
-const SCOPE =
-  "Unless a bug is chosen under Decoder, drafted tokens are drawn and verified as in real runs. " +
-  "With a toy, p and q are as typed. With the pair, they come from a plain forward pass over the " +
-  "whole text, without a tree or a KV cache, with the target in float32. So this test does not " +
-  "cover the forward pass over a tree or the KV cache. The self-test at load and the check after " +
-  "a race cover both.";
+const TABLES = "ls-tables-view"; // the component below this one
 
 class LosslessView {
   /**
@@ -64,20 +46,16 @@ class LosslessView {
     this.say = makeBanner(frame);
     const intro = el("div", { class: "ls-intro", "data-part": "intro" }, frame);
     el("p", { class: "ls-say", text: WHY }, intro);
-    /** @type {HTMLElement[]} */
-    this.opening = [intro];
+    this.intro = intro;
+    /** @type {HTMLElement} */
+    this.recorded = root.parentElement.querySelector("[data-part=recorded]");
     makeActs(frame, fill);
     this.bug = new BugPanel(frame);
-    this.opening.push((this.recorded = recordedTests(frame)));
     this.verdict = new VerdictPanel(frame);
-    const columns = el("div", { class: "ls-columns" }, frame);
-    this.cells = new CellTable(columns);
-    this.finds = new FindsPanel(columns);
-    this.scope = el("p", { class: "ls-say ls-dim", text: SCOPE, hidden: "" }, frame);
   }
 
   /** @param {Message} message */
-  take({ share, words, error, notice, bug, test }) {
+  take({ share, words, error, notice, bug, test, tables }) {
     this.progress(share);
     const told = notice || (typeof share === "number" && !test ? words : "");
     this.say(error || told || "", Boolean(error));
@@ -86,7 +64,7 @@ class LosslessView {
       show(this.verdict.earlier, !test);
       show(this.recorded, !bug && !this.hasTest); // they may be of another bug
     }
-    if (test) this.showTest(test);
+    if (test) this.showTest(test, tables);
     this.root.dataset.going = String(typeof share === "number");
   }
 
@@ -95,14 +73,15 @@ class LosslessView {
     if (this.root.dataset.going !== "true") show(this.verdict.earlier, true);
   }
 
-  /** @param {Test} test */
-  showTest(test) {
+  /**
+   * @param {Test} test
+   * @param {string} tables HTML
+   */
+  showTest(test, tables) {
     this.hasTest = true;
-    for (const part of this.opening) show(part, false);
-    show(this.scope, true);
+    for (const part of [this.intro, this.recorded]) show(part, false);
     this.verdict.show(test);
-    this.cells.show(test);
-    this.finds.show(test);
+    showHtml(TABLES, tables);
   }
 }
 
@@ -227,63 +206,3 @@ const put = (tile, value, note) => fillTile(tile, value, "", note);
 
 const squareText = (statistic) =>
   typeof statistic === "number" && statistic > 1e9 ? "∞" : short(statistic);
-
-const NEAR_ONE = 0.999999;
-const SHOWS = 0.5; // a bug with a smaller probability of being found is called hidden
-const NO_BIAS = 1e-9; // a smaller bias is rounding
-
-/** The panel beside the table of cells. */
-export class FindsPanel {
-  /** @param {HTMLElement} host */
-  constructor(host) {
-    const title = "What this test would find";
-    const about = { part: "finds", title, cls: "ls-finds", term: "power of a test" };
-    this.panel = makePanel(host, about);
-    const badge = { class: "sq-badge", "data-label": "predicted", text: "predicted" };
-    el("span", badge, this.panel.tools);
-    this.table = el("table", { class: "sq-table" }, this.panel.body);
-    rove(this.table);
-    show(this.panel.root, false);
-  }
-
-  /** @param {Test} test */
-  show(test) {
-    const { finds } = test;
-    show(this.panel.root, finds.length > 0);
-    this.table.replaceChildren();
-    const body = headed(this.table, ["bug", ["bias", "bias of a bug"], foundBy(test)]);
-    for (const one of finds) paintRow(body, one);
-  }
-}
-
-// The heading of the last column. Its probabilities are for the planned number of samples. Once the
-// test has ended, they are for the number of samples drawn, if there were any.
-function foundBy({ going, draws, wanted }) {
-  const samples = going || !draws ? wanted : draws;
-  return `found with probability (${grouped(samples)} samples)`;
-}
-
-/**
- * @param {HTMLElement} body
- * @param {Finds} one
- */
-function paintRow(body, one) {
-  const line = el("tr", {}, body);
-  el("th", { scope: "row", text: one.label }, line);
-  el("td", { text: biasText(one.distance) }, line);
-  const found = el("td", { text: powerText(one) }, line);
-  if (known(one.power) && one.power < SHOWS) el("p", { class: "ls-dim", text: one.hides }, found);
-}
-
-function biasText(distance) {
-  if (!known(distance)) return "–";
-  return distance < NO_BIAS ? "none here" : percent(distance, 1);
-}
-
-function powerText({ power, distance }) {
-  if (!known(power)) return "not computed for this setting";
-  if (distance < NO_BIAS) return "never: no bias here";
-  if (power > NEAR_ONE) return "above 0.999999";
-  if (power < SHOWS) return `hidden here (${power.toPrecision(2)})`;
-  return power.toPrecision(6);
-}

@@ -1,0 +1,116 @@
+"""The tables of a losslessness test: the names of its outcomes, its CSV file, and what is marked. A
+broken decoder is called broken in the file's name and in each of its lines."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from typing import Any
+from urllib.parse import unquote
+
+import pytest
+
+from ui.lossless.tables import is_far, name_of, recorded, tables_of
+from ui.words.losslessness import far_words, found_words
+
+ROWS: list[dict[str, Any]] = [
+    {"tokens": [" a", "b"], "rest": "", "share": 0.5, "seen": 49},
+    {"tokens": ["c"], "rest": "other", "share": 0.3, "seen": 33},
+    {"tokens": [], "rest": "rare", "share": 0.2, "seen": 18},
+]
+TEST: dict[str, Any] = {
+    "decoder": "correct",
+    "broken": None,
+    "going": False,
+    "draws": 100,
+    "wanted": 100,
+    "rows": ROWS,
+    "count": 3,
+    "finds": [{"key": "x", "label": "<a bug>", "distance": 0.2, "power": 0.1, "hides": "why"}],
+}
+BROKEN = {**TEST, "decoder": "broken on purpose: the walk's u", "broken": "walk-u"}
+
+
+def saved(markup: str) -> tuple[str, list[list[str]]]:
+    (found,) = re.findall(r'href="data:text/csv;charset=utf-8,([^"]*)" download="([^"]*)"', markup)
+    return found[1], [*csv.reader(io.StringIO(unquote(found[0])))]
+
+
+def test_outcomes_are_named_by_their_tokens_and_by_what_may_follow() -> None:
+    assert name_of(ROWS[0]) == (["·a", "b"], "")
+    assert name_of(ROWS[1]) == (["c"], "then any other")
+    assert name_of({**ROWS[1], "tokens": []})[1] == "any other"
+    assert name_of({**ROWS[1], "rest": "other more"})[1] == "then any other, and rarer ones"
+    assert name_of({"tokens": ["\n", "  ", "a "], "rest": ""})[0] == ["⏎", "··", "a·"]
+
+
+@pytest.mark.parametrize(
+    ("test", "name", "decoder"),
+    [
+        (TEST, "sequoia-lossless.csv", "correct"),
+        (BROKEN, "sequoia-lossless-broken-on-purpose-walk-u.csv", BROKEN["decoder"]),
+    ],
+)
+def test_the_file_names_the_decoder(test: dict[str, Any], name: str, decoder: str) -> None:
+    found, (head, *lines) = saved(tables_of(test))
+    assert found == name
+    assert lines[0] == ["·a b", "0.5", "50.0", "49", decoder]
+    assert {len(line) for line in lines} == {len(head)}
+    assert all(line[-1] == decoder for line in lines)
+
+
+def test_a_test_that_goes_on_has_no_file() -> None:
+    assert "download=" not in tables_of({**TEST, "going": True})
+
+
+def test_only_some_outcomes_are_shown_and_all_are_in_the_file() -> None:
+    many = {**TEST, "rows": ROWS * 20, "count": 60}
+    shown = tables_of(many)
+    assert shown.count("<code>b</code>") == 8  # of 24 rows
+    assert "36 more in the CSV file" in shown
+    assert len(saved(shown)[1]) == 61
+
+
+@pytest.mark.parametrize(
+    ("share", "seen", "far"),
+    [(0.5, 515, False), (0.5, 547, False), (0.5, 548, True), (0.5, 452, True), (0, 1, True)],
+)
+def test_a_row_is_marked_if_it_is_off_by_three_standard_deviations(
+    share: float, seen: int, far: bool
+) -> None:
+    assert is_far({"share": share, "seen": seen}, 1000) is far  # one deviation is 15.8
+
+
+def test_the_words_say_how_far_off_all_counts_are() -> None:
+    found = {"draws": 20000, "distance": 0.12, "floor": 0.007, "p_value": 0}
+    words = "20,000 texts. Total variation 12.0%; chance alone gives 0.7% on average"
+    assert far_words(found) == f"{words}; p-value below 0.000001."
+    assert far_words({**found, "p_value": None}) == f"{words}."
+
+
+@pytest.mark.parametrize(
+    ("power", "is_biased", "words"),
+    [
+        (None, True, "not computed for this setting"),
+        (0.2, False, "never: no bias here"),
+        (1.0, True, "above 0.999999"),
+        (0.75, True, "0.75"),
+    ],
+)
+def test_the_words_say_whether_a_bug_would_be_found(
+    power: float | None, is_biased: bool, words: str
+) -> None:
+    assert found_words(power, is_biased, is_hidden=False) == words
+
+
+def test_a_hidden_bug_says_why() -> None:
+    shown = tables_of(TEST)
+    assert "hidden here (0.1)" in shown
+    assert '<p class="ls-dim">why</p>' in shown
+    assert "&lt;a bug&gt;" in shown
+
+
+def test_the_recorded_tests_have_a_bar_for_each_row() -> None:
+    assert recorded().count("ls-fill") == 18
+    assert recorded().count("data-far") > 0
