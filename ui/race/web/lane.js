@@ -390,7 +390,7 @@ function described({ description, verifier, plain, most, changes, kind, rates })
 /** @type {(verifier: string, kind: string | null) => string} */
 const ruleOf = (verifier, kind) =>
   verifier === "sequoia" && CHAINS.includes(kind)
-    ? "Sequoia verifier (on a chain: standard speculative sampling)"
+    ? "Sequoia verifier (the standard one on a chain)"
     : runWords.verifier(verifier) + " verifier";
 
 /**
