@@ -55,7 +55,7 @@ def row(name: str, *cells: str) -> Markup:
 
 
 def scrolled(label: str, inner: Markup, class_: str) -> Markup:
-    """A box that scrolls. It can be focused, so that the arrow keys scroll it. label: for screen
-    readers."""
+    """A box that scrolls. It can be focused, so that the arrow keys scroll it. label: of the panel
+    around it, for screen readers."""
     look = {"class_": class_, "tabindex": "0", "role": "region"}
-    return element("div", inner, **look, aria_label=label)
+    return element("div", inner, **look, aria_label=f"{label}, scrolls")
