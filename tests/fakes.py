@@ -317,8 +317,6 @@ def tree_logits(model: TreeModel) -> torch.Tensor:
     and, after one path of the tree is kept, over two more tokens (last token only)."""
     context = model.open(64)
     first = context.extend([3, 1, 4, 1, 5, 9, 2, 6])
-    tree = context.forward(
-        [7 + i for i in range(len(BUSHY))], TreeLayout(BUSHY, range(len(BUSHY)), context)
-    )
+    tree = context.forward([7 + i for i in range(len(BUSHY))], TreeLayout(context, BUSHY))
     context.keep(BUSHY.path(len(BUSHY) - 1))
     return torch.cat((first[None], tree, context.extend([11, 12])[None]))

@@ -29,7 +29,7 @@ from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.verifier import Verdict, Verifier
 from sequoia.decoding.tree_choice import DynamicTree
 from sequoia.errors import BadTree
-from sequoia.models.cache_and_mask import DynamicTreeLayout, TreeLayout, whole_tree_layout
+from sequoia.models.cache_and_mask import DynamicTreeLayout, TreeLayout
 from sequoia.models.draft import DraftContext
 from sequoia.models.tree_forward import Context
 from sequoia.this_machine.memory import DeviceBytes
@@ -232,7 +232,7 @@ class _DraftPasses:
     def __init__(self, context: DraftContext, tree: Tree) -> None:
         # without the root: it goes through the draft as the last token of `Drafter.unread`
         nodes = [node for level in tree.inner[1:] for node in level]
-        self.layout = TreeLayout(tree, nodes, context, below=1)
+        self.layout = TreeLayout(context, tree, nodes, below=1)
         self.row = {node: row for row, node in enumerate(nodes)}
         self.levels = [
             (level, [len(tree.children[node]) for node in level]) for level in tree.inner
@@ -266,7 +266,7 @@ class HostStep:
         self._chance = chance
         self._row_warp = row_warp(params)
         # one layout only: masks are large, and most steps of a run use the same tree
-        self._layout = lru_cache(1)(partial(whole_tree_layout, target))
+        self._layout = lru_cache(1)(partial(TreeLayout, target))
         self._p: dict[int, np.ndarray] = {}  # by node, for nodes whose p the last verification used
         self._q: dict[int, np.ndarray] = {}  # by node, for nodes whose q it used
         self._last_logits = torch.empty(0)  # of all nodes of the last step

@@ -31,7 +31,7 @@ from sequoia.algorithm.verifiers.verifier import Verifier
 from sequoia.decoding.engine import plain
 from sequoia.errors import BadPrompt, BadTree
 from sequoia.measuring.counted_acceptance import AcceptanceByLevel, Cell, CountedAcceptance
-from sequoia.models.cache_and_mask import whole_tree_layout
+from sequoia.models.cache_and_mask import TreeLayout
 from sequoia.models.draft import Draft
 from sequoia.models.pair import Pair
 from sequoia.validate_input import whole
@@ -132,7 +132,7 @@ def logits_along(model: Draft, text: Sequence[int], first: int) -> Iterator[torc
     if first > 1:
         context.extend(text[: first - 1])
     rest = text[first - 1 :]
-    rows = whole_tree_layout(context, Tree.chain(min(BLOCK, len(rest))))
+    rows = TreeLayout(context, Tree.chain(min(BLOCK, len(rest))))
     for start in range(0, len(rest), BLOCK):
         block = rest[start : start + BLOCK]
         yield context.forward(block, rows)

@@ -267,26 +267,23 @@ def causal(n: int, spec: MaskSpec, capacity: int) -> TreeMask:
 
 
 class TreeLayout:
-    """Mask and positions of given nodes of a tree on one model, built once and used in every step
-    with that tree.
+    """Mask and positions of a tree's nodes on one model, built once and used in every step with
+    that tree. It also serves `tree.limit(...)`, which consists of the first nodes of `tree`.
 
-    below: the number of the tree's top levels that are part of the prefix already; `nodes` are
-    below these levels. depths: (nodes,) the position of each node, counted from the end of the
-    prefix.
+    nodes: those that the model processes, None for all. below: the number of the tree's top levels
+    that are part of the prefix already; `nodes` are below these levels. depths: (nodes,) the
+    position of each node, counted from the end of the prefix.
     """
 
-    def __init__(self, tree: Tree, nodes: Sequence[int], spec: MaskSpec, below: int = 0) -> None:
+    def __init__(
+        self, spec: MaskSpec, tree: Tree, nodes: Sequence[int] | None = None, below: int = 0
+    ) -> None:
+        nodes = range(len(tree)) if nodes is None else nodes
         seen = torch.from_numpy(tree.ancestor_mask)[list(nodes)][:, list(nodes)]
         self.mask = TreeMask(seen, spec.capacity, spec.mask_dtype, spec.device)
         self.depths = torch.tensor(
             [tree.depths[node] - below for node in nodes], dtype=torch.long, device=spec.device
         )
-
-
-def whole_tree_layout(spec: MaskSpec, tree: Tree) -> TreeLayout:
-    """The layout of all nodes of `tree`. It also serves `tree.limit(...)`, which consists of the
-    first nodes of `tree`."""
-    return TreeLayout(tree, range(len(tree)), spec)
 
 
 class DynamicTreeLayout:

@@ -20,7 +20,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_map
 
 from sequoia.algorithm.tree import Tree
-from sequoia.models.cache_and_mask import whole_tree_layout
+from sequoia.models.cache_and_mask import TreeLayout
 from sequoia.models.cuda_graphs import Forward
 from sequoia.models.tree_forward import TreeModel, transformers_forward, without_cudnn_attention
 
@@ -264,8 +264,9 @@ class WalkedText:
     def __init__(self, walk: Walk, model: TreeModel, tokens: Sequence[int], first: int = 0) -> None:
         self._walk = walk
         self._tokens = [*tokens]
-        self._context = model.open(walk.places, first)
-        self._layout = whole_tree_layout(self._context, walk.tree)
+        self._context = model.open(walk.places)
+        self._context.first = first
+        self._layout = TreeLayout(self._context, walk.tree)
         self._lengths: dict[int, int] = {}  # of the prefix before each pass
         self.rows = self._passed(self._tokens, 0)
 

@@ -54,8 +54,8 @@ class Draft(ABC):
         return 0
 
     @abstractmethod
-    def open(self, capacity: int, first: int = 0) -> DraftContext:
-        """The state of one run with at most `capacity` tokens. first: the position of the first."""
+    def open(self, capacity: int) -> DraftContext:
+        """The state of one run with at most `capacity` tokens."""
 
     def offered(self, trees: T) -> T:
         """The TreeChoice `trees`, or one that leaves out those of its nodes for which the draft has

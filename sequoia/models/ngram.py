@@ -80,7 +80,7 @@ class NGram(Draft):
     def forward_words(self) -> str:
         return "a lookup in the text so far"
 
-    def open(self, capacity: int, first: int = 0) -> NGramContext:  # noqa: ARG002
+    def open(self, capacity: int) -> NGramContext:
         return NGramContext(self, capacity)
 
     def offered(self, trees: Any) -> Any:

@@ -6,7 +6,7 @@ import time
 
 from sequoia.algorithm.progress import Progress
 from sequoia.algorithm.tree import Tree
-from sequoia.models.cache_and_mask import whole_tree_layout
+from sequoia.models.cache_and_mask import TreeLayout
 from sequoia.models.draft import Draft, DraftContext
 from sequoia.models.native.native_llama import one_torch_thread
 from sequoia.models.tree_forward import TreeModel
@@ -21,7 +21,7 @@ class Pass:
         self.size = size
         self._context = context
         self._tokens = [i % context.model.vocab for i in range(size)]
-        self._layout = whole_tree_layout(
+        self._layout = TreeLayout(
             context, Tree.from_branching([1] * min(size - 1, 7) + [max(size - 8, 1)] * (size > 8))
         )
         self.times: list[float] = []

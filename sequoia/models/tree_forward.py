@@ -124,10 +124,9 @@ class TreeModel(Draft):
         """The forward in use if it uses CUDA graphs, otherwise None."""
         return self.forward if isinstance(self.forward, GraphedForward) else None
 
-    def open(self, capacity: int, first: int = 0) -> Context:
-        """The state of one run, with a KV cache of `capacity` slots. first: the position of the
-        first token."""
-        return Context(self, capacity, first)
+    def open(self, capacity: int) -> Context:
+        """The state of one run, with a KV cache of `capacity` slots."""
+        return Context(self, capacity)
 
     def with_forward(self, forward: Forward) -> Self:
         """A copy of this model that uses another forward and shares everything else."""
@@ -173,15 +172,16 @@ class TreeModel(Draft):
 
 class Context(DraftContext):
     """The state of one run on one model. `extend` appends tokens to the prefix. `forward` writes
-    the nodes of a tree to the KV cache; `keep` then adds some of them to the prefix."""
+    the nodes of a tree to the KV cache; `keep` then adds some of them to the prefix. first: the
+    position of the first token, 0 except in tests of high positions."""
 
     model: TreeModel
+    first = 0
 
-    def __init__(self, model: TreeModel, capacity: int, first: int = 0) -> None:
+    def __init__(self, model: TreeModel, capacity: int) -> None:
         self.model = model
         self.capacity = capacity
         self.device = model.device
-        self.first = first
         self.kv_cache = model.kv_cache(capacity)
         if model.graphs and capacity:
             weakref.finalize(self, model.graphs.release, self.kv_cache).atexit = False

@@ -14,7 +14,7 @@ from fakes import tiny_model
 
 from sequoia.algorithm.tree import Tree
 from sequoia.loading.load import load_pair
-from sequoia.models.cache_and_mask import whole_tree_layout
+from sequoia.models.cache_and_mask import TreeLayout
 from sequoia.models.cuda_graphs import STEP
 from sequoia.models.tree_forward import Context, TreeModel
 
@@ -101,7 +101,7 @@ def _difference(
 def _step(context: Context, tree: Tree, tokens: Sequence[int], path: Sequence[int]) -> torch.Tensor:
     """The logits of `tree`, (nodes, vocab). Only the nodes of `path` stay in the KV cache."""
     with context.model.capturing():
-        logits = context.forward(tokens, whole_tree_layout(context, tree)).double()
+        logits = context.forward(tokens, TreeLayout(context, tree)).double()
     context.keep(path)
     return logits
 

@@ -328,7 +328,7 @@ def layout(
 ) -> TreeLayout:
     """Mask and positions of `nodes` (None: all). below: levels of the tree that are in the prefix
     already."""
-    return TreeLayout(tree, range(len(tree)) if nodes is None else nodes, context, below)
+    return TreeLayout(context, tree, nodes, below)
 
 
 def growing_layout(context: Context, most: int) -> DynamicTreeLayout:

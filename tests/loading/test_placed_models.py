@@ -169,7 +169,7 @@ def test_the_kv_cache_is_on_the_devices_of_its_layers_cpu_and_meta(
     hf._hf_hook.io_same_device = False
     devices = (HOST, HOST, META, META)
     context = TreeModel(hf, "halves", HOST, devices, "spread over cpu and meta").open(32)
-    context.forward([1, 2, 3], TreeLayout(Tree((-1, 0, 0)), range(3), context))
+    context.forward([1, 2, 3], TreeLayout(context, Tree((-1, 0, 0))))
     context.keep([0, 2])
     assert [
         (layer.keys.device, layer.values.device) for layer in context.kv_cache.cache_layers

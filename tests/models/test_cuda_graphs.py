@@ -74,7 +74,7 @@ def logits(context: Context, prefix: int) -> list[torch.Tensor]:
     and over one token. After the pass over a tree, one of its paths is kept."""
     with context.model.capturing():
         seen = [context.extend([i % 250 for i in range(prefix)]).clone()]
-        layout = TreeLayout(TREE, range(len(TREE)), context)
+        layout = TreeLayout(context, TREE)
         for first in (3, 90):
             seen.append(context.forward([first + i for i in range(len(TREE))], layout).clone())
             context.keep([0, 2, 5])
@@ -102,7 +102,7 @@ def test_one_graph_serves_every_prefix_within_its_reach(
     capture = use_graphs(model)
     context = model.open(400)
     other = plain.open(400)
-    layout, other_layout = (TreeLayout(TREE, range(len(TREE)), one) for one in (context, other))
+    layout, other_layout = (TreeLayout(one, TREE) for one in (context, other))
     for step in range(50):
         tokens = [(7 * step + i) % 250 for i in range(len(TREE))]
         assert torch.allclose(
@@ -116,8 +116,7 @@ def test_one_graph_serves_every_prefix_within_its_reach(
     short, other_short = model.open(400), plain.open(400)
     assert short.kv_cache.written == 0
     found, expected = (
-        one.forward([5] * len(TREE), TreeLayout(TREE, range(len(TREE)), one))
-        for one in (short, other_short)
+        one.forward([5] * len(TREE), TreeLayout(one, TREE)) for one in (short, other_short)
     )
     assert torch.allclose(found, expected, atol=1e-4)
     assert capture.count == 2

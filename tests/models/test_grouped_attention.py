@@ -86,7 +86,7 @@ def test_a_whole_model_gives_the_same_logits(kind: str, kv_heads: int) -> None:
     for one in (plain, model):
         context = one.open(60)
         context.extend(range(20))
-        layout = TreeLayout(TREE, range(len(TREE)), context)
+        layout = TreeLayout(context, TREE)
         found.append(context.forward([1, 2, 3, 4, 5, 6], layout))
     assert torch.allclose(*found, atol=1e-4)
     assert calls

@@ -47,7 +47,7 @@ def test_keeping_a_path_takes_few_operations_for_any_number_of_layers(layers: in
     model = TreeModel(tiny_model("gpt_neox", layers=layers), "neox")
     context = model.open(40)
     context.extend(range(5))
-    context.forward([1, 2, 3, 4], TreeLayout(Tree.from_branching([3]), range(4), context))
+    context.forward([1, 2, 3, 4], TreeLayout(context, Tree.from_branching([3])))
     tensors = context.kv_cache.memory
     assert len(tensors) == 2
     with Operations() as made:

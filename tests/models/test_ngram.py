@@ -17,7 +17,7 @@ from sequoia.decoding.race import Lane, Race
 from sequoia.loading.load import load_pair
 from sequoia.loading.pair_request import PairRequest
 from sequoia.measuring.defaults import default_plan, machine
-from sequoia.models.cache_and_mask import whole_tree_layout
+from sequoia.models.cache_and_mask import TreeLayout
 from sequoia.models.ngram import LONGEST, Followers, NGram, logits_of
 
 VOCAB = 5
@@ -58,7 +58,7 @@ def test_a_node_gets_what_is_found_after_its_path(seed: int) -> None:
     rng = random.Random(seed)
     text = [rng.randrange(VOCAB) for _ in range(12)]
     context = NGram(VOCAB, 100).open(100)
-    layout = whole_tree_layout(context, WIDE)
+    layout = TreeLayout(context, WIDE)
     context.extend(text)
     for _ in range(2):
         tokens = [rng.randrange(VOCAB) for _ in range(len(WIDE))]
