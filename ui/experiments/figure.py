@@ -7,11 +7,10 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from plotly.subplots import make_subplots
-
 from ui.shared.markup import plotly_text
 
 View = Mapping[str, Any]  # a result as `Words.view` makes it
+Share = list[float]
 WIDTHS = (340, 640, 1000)  # px: the width that the layout of 1, 2 and 3 columns is made for
 LEFT, RIGHT, BOTTOM = 56, 14, 44  # px, margins
 ONE, SEVERAL = 300, 170  # px, height of the only plot, and of each of several
@@ -20,7 +19,6 @@ TITLE = 24  # px above a plot
 LETTER, MARK, LINE = 7, 48, 20  # px, about: a letter of the legend, a mark, the height of a line
 MOST_TICKS = 8
 CLEAR = "rgba(0,0,0,0)"
-EVERYWHERE: Any = "all"  # Plotly's type hints lack this value
 
 
 def figure(view: View) -> dict[str, Any]:
@@ -33,39 +31,58 @@ def figure(view: View) -> dict[str, Any]:
 
 
 def _layout(view: View, panels: Sequence[str], most: int, width: int) -> dict[str, Any]:
-    """most: the largest number of columns. width: px."""
+    """Plain values: Plotly's own make_subplots takes a second for a large figure. most: the largest
+    number of columns. width: px."""
     rows = math.ceil(len(panels) / most)
     columns = math.ceil(len(panels) / rows)  # four plots: 2 and 2, not 3 and 1
-    across = width - LEFT - RIGHT
-    height = rows * (SEVERAL if len(panels) > 1 else ONE) + (rows - 1) * DOWN
-    top = _legend_height(view, across) + TITLE
-    made = make_subplots(
-        rows,
-        columns,
-        specs=[
-            [{} if row * columns + column < len(panels) else None for column in range(columns)]
-            for row in range(rows)
-        ],
-        subplot_titles=[plotly_text(one) for one in panels],
-        shared_xaxes=EVERYWHERE,
-        shared_yaxes=EVERYWHERE,
-        horizontal_spacing=ACROSS / across,
-        vertical_spacing=DOWN / height,
-    )
+    wide = width - LEFT - RIGHT
+    height = rows * ((SEVERAL if len(panels) > 1 else ONE) + DOWN) - DOWN
+    top = _legend_height(view, wide) + TITLE
+    across = _shares(columns, ACROSS / wide)
+    down = _shares(rows, DOWN / height)[::-1]  # from the top
+    cells = [(x, y) for y in down for x in across][: len(panels)]
+    return {
+        "height": height + top + BOTTOM,
+        "margin": {"l": LEFT, "r": RIGHT, "b": BOTTOM, "t": top},
+        "showlegend": len(_names(view)) > 1,
+        "legend": {"y": 1 + TITLE / height, "yanchor": "bottom", "tracegroupgap": 0},
+        "hovermode": "closest",
+        "annotations": [_title(one, x[0], y[1]) for one, (x, y) in zip(panels, cells, strict=True)],
+        **_all_axes(view, cells),
+    }
+
+
+def _all_axes(view: View, cells: Sequence[tuple[Share, Share]]) -> dict[str, Any]:
     x, y = _axes(view)
-    made.update_xaxes(x, automargin=False, showticklabels=True)
-    made.update_yaxes(y, automargin=False, showticklabels=True)
-    made.update_yaxes(title_text=plotly_text(view["y"]["label"]), col=1)
-    made.update_annotations(bgcolor=CLEAR, bordercolor=CLEAR, font_size=12)
-    made.update_layout(
-        template="none",
-        height=height + top + BOTTOM,
-        margin={"l": LEFT, "r": RIGHT, "b": BOTTOM, "t": top},
-        showlegend=len(_names(view)) > 1,
-        legend={"y": 1 + TITLE / height, "yanchor": "bottom", "tracegroupgap": 0},
-        hovermode="closest",
-    )
-    return made.layout.to_plotly_json()
+    made = dict[str, Any]()
+    for i, (across, down) in enumerate(cells):
+        title = plotly_text(view["y"]["label"]) if across[0] == 0 else ""
+        made[f"xaxis{_end(i)}"] = {**x, **_place("x", i), "domain": across}
+        made[f"yaxis{_end(i)}"] = {**y, **_place("y", i), "domain": down, "title": {"text": title}}
+    return made
+
+
+def _shares(count: int, gap: float) -> list[Share]:
+    """[start, end] of each of `count` plots, with `gap` between two; the whole is 1."""
+    size = (1 + gap) / count
+    return [[i * size, min((i + 1) * size - gap, 1)] for i in range(count)]
+
+
+def _end(i: int) -> str:
+    """How the names of the axes of the plot `i` end."""
+    return str(i + 1) if i else ""
+
+
+def _place(axis: str, i: int) -> dict[str, Any]:
+    """The axis that crosses this one, and for all but the first plot, the axis that it equals."""
+    other = "y" if axis == "x" else "x"
+    return {"automargin": False, "anchor": other + _end(i), **({"matches": axis} if i else {})}
+
+
+def _title(panel: str, x: float, y: float) -> dict[str, Any]:
+    at = {"x": x, "y": y, "xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "bottom"}
+    look = {"showarrow": False, "bgcolor": CLEAR, "bordercolor": CLEAR}
+    return {"text": plotly_text(panel), **at, **look}
 
 
 def _names(view: View) -> list[str]:
@@ -130,8 +147,7 @@ def _traces(view: View, panels: Sequence[str]) -> Iterator[dict[str, Any]]:
     labels = {axis: plotly_text(view[axis]["label"]) for axis in ("x", "y")}
     seen = set[str]()
     for one in view["series"]:
-        i = panels.index(one["panel"])
-        place = str(i + 1) if i else ""
+        place = _end(panels.index(one["panel"]))
         name = plotly_text(one["name"])
         points = one["points"]
         yield {

@@ -3,6 +3,7 @@ figures."""
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import gradio as gr
@@ -24,6 +25,12 @@ class PaperTab:
         """Does nothing: the tab has no handlers."""
 
     def get_paper_figures(self, _asked: Any) -> str:
-        """The figures, as JSON. Made when the tab is first shown: Plotly takes a while to load."""
-        figures = {"scale": scale_figure(), "speedups": speedups_figure()}
-        return json_text({name: one.to_plotly_json() for name, one in figures.items()})
+        """The figures, as JSON."""
+        return _figures()
+
+
+@cache
+def _figures() -> str:
+    """Made when the tab is first shown: Plotly takes a while to load."""
+    figures = {"scale": scale_figure(), "speedups": speedups_figure()}
+    return json_text({name: one.to_plotly_json() for name, one in figures.items()})
