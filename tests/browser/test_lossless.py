@@ -88,7 +88,7 @@ def test_a_visit_to_the_tab(visit: Callable[..., Page]) -> None:
     assert "below 0.000001" in text(page, ".ls-tiles")
     assert page.locator("#ls-view [data-part=earlier]").is_hidden()
     with page.expect_download() as saved:
-        page.click("#ls-tables-view a[download]")
+        page.click("#ls-tables-view [data-part=cells] a[download]")
     assert saved.value.suggested_filename == "sequoia-lossless-broken-on-purpose-last-token.csv"
     lines = saved.value.path().read_text(encoding="utf-8").splitlines()
     assert len(lines) == 3

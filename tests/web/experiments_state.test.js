@@ -4,7 +4,7 @@ import { test } from "node:test";
 import assert from "node:assert/strict";
 import { made } from "./fake_page.js";
 import { ExperimentsState } from "../../ui/experiments/web/experiments_state.js";
-import { ExperimentsView } from "../../ui/experiments/web/experiments_view.js";
+import { ExperimentsView, styled } from "../../ui/experiments/web/experiments_view.js";
 
 const result = (name, done = 4) => /** @type {any} */ ({ name, done, total: 4 });
 
@@ -152,4 +152,19 @@ test("only the button “Run again” asks for finished units to be run again", 
     ["budget", false],
     ["budget", true],
   ]);
+});
+
+test("a method looks the same in all plots; two lines of one method differ", () => {
+  const trace = (name, meta) => ({ name, meta, error_y: {} });
+  const [one, again, other, unknown] = styled([
+    trace("dynamic", "dynamic"),
+    trace("dynamic", "dynamic"),
+    trace("dynamic, Traversal", "dynamic"),
+    trace("?", "constructor"),
+  ]);
+  assert.deepEqual(one.line, again.line);
+  assert.equal(other.line.color, one.line.color);
+  assert.notEqual(other.line.dash, one.line.dash);
+  assert.equal(other.marker.symbol, one.marker.symbol + "-open");
+  assert.equal(unknown.error_y.color, "var(--race-other)");
 });

@@ -110,9 +110,11 @@ def _finds(test: Fields) -> Markup | None:
     found = f"found with probability ({samples:,} samples)"
     heads = ("bug", report.term("bias", "bias of a bug"), report.term(found, "power of a test"))
     lines = (report.row(one["label"], _bias(one), *_found(one)) for one in test["finds"])
-    badge = report.badge("predicted")
+    rows = ((one["label"], one["distance"], one["power"]) for one in test["finds"])
+    file = csv_link("lossless-bugs", [("bug", "bias", f"power, {samples} samples"), *rows])
+    tools = [report.badge("predicted"), file]
     table = report.table(heads, lines, "ls-finds")
-    return report.panel("finds", "What this test would find", [badge], table)
+    return report.panel("finds", "What this test would find", tools, table)
 
 
 def _bias(one: Fields) -> str:
@@ -160,7 +162,8 @@ def recorded() -> Markup:
     words = f"{OF_RECORDED} Recorded on {found['machine']}, {found['date']}."
     pair = element("div", *(_recorded(one, most) for one in tests), class_="ls-pair")
     look = {"class_": "sq-stage ls-stage sq-frame ls-intro", "data_part": "recorded"}
-    return element("div", pair, element("p", words, class_="ls-say ls-dim"), **look)
+    how = element("details", element("summary", "How to read this"), element("p", words))
+    return element("div", pair, how, **look)
 
 
 def _recorded(test: Fields, most: float) -> Markup:
@@ -171,7 +174,7 @@ def _recorded(test: Fields, most: float) -> Markup:
     return report.panel(
         f"recorded-{test['broken'] or 'correct'}",
         title,
-        [report.badge("recorded")],
+        [report.badge("recorded"), csv_link(f"recorded-{_file_name(test)}", _csv_rows(test))],
         element("p", RECORDED_WORDS[test["broken"]], class_="ls-words", data_kind=test["kind"]),
         report.table(heads, lines, "ls-bars"),
         element("p", far_words(test), class_="ls-dim"),
