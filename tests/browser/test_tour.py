@@ -135,7 +135,7 @@ def test_it_is_walked_through_by_keyboard_and_resumed_where_it_was_left(page: Pa
     assert verdict(page, "end") == "right"
     typed(page, "tokens", "2")
     assert verdict(page, "tokens") == "right"
-    typed(page, "chance", "47")
+    typed(page, "chance", "40")
     assert verdict(page, "chance") == "right"
     go_on(page, "which")
     for place in ("0", "00", "000", "1"):
