@@ -53,7 +53,7 @@ const RULES =
 const SOURCES = [
   "Published shapes are scored with this acceptance vector, as if their children were sampled the way Sequoia samples them.",
   ...["medusa", "eagle", "branching"].map((name) => TOOLTIPS["shape " + name]),
-  "A dynamic tree has no row: its shape depends on the context, so nothing can be predicted before a run. Decode can run such a tree.",
+  "A dynamic tree has no row: its shape depends on the context, so nothing can be predicted before a run. One decoder can run such a tree.",
 ].join(" ");
 
 /**
