@@ -57,3 +57,7 @@ class NotDownloaded(SequoiaError):
 
 class Stopped(SequoiaError):
     """The work was stopped on request."""
+
+
+class BadLog(SequoiaError):
+    """A log of another engine without numbers that can be read, or with impossible ones."""

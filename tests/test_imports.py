@@ -25,7 +25,7 @@ ENGINE = [
     {"decoding", "loading"},
     {"measuring"},
     {"diagnosis", "exactness"},
-    {"bench"},
+    {"bench", "engines"},
     {"experiments", "distill"},
     {"shapes", "survey", "profiles"},
 ]
@@ -34,7 +34,7 @@ PAGE = [
     {"shared"},
     {"serving"},
     {"decode"},
-    {"race", "lab", "hardware", "models", "tour", "walk", "lossless", "experiments"},
+    {"race", "lab", "hardware", "models", "tour", "walk", "lossless", "experiments", "engines"},
     {"api", "notebook", "paper"},
     {"page", "record"},
 ]

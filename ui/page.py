@@ -10,6 +10,7 @@ from starlette.middleware import Middleware
 
 from ui.api import add_api
 from ui.decode.tab import LiveView
+from ui.engines.tab import EnginesTab
 from ui.experiments.tab import ExperimentsTab
 from ui.hardware.tab import HardwareTab
 from ui.lab.tab import LabTab
@@ -62,6 +63,7 @@ def page(
             "lossless": LosslessTab(model_host, limits),
             "experiments": ExperimentsTab(model_host, limits),
             "hardware": HardwareTab(model_host, limits, live),
+            "engines": EnginesTab(),
             "paper": PaperTab(),
         }
         owners = dict[int, str]()  # the view of each handler

@@ -180,6 +180,7 @@ export const FIELDS = {
     nodes: whole(1, MOST_NODES),
   },
   tour: {},
+  engines: {},
   lossless: {},
   experiments: { name: word },
   paper: {},

@@ -1,0 +1,1 @@
+"""The Engines view: what the log of another engine says, and the nearest shape it can run."""

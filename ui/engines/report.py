@@ -1,0 +1,101 @@
+"""The content of the Engines view, as HTML."""
+
+from __future__ import annotations
+
+from sequoia import HardwareProfile, Plan
+from sequoia.engines.read_log import EngineLog
+from sequoia.engines.shapes import EXPONENTS, Planned, break_even, planned, vector
+from sequoia.planning.plan_for_machine import predict
+from ui.shared import report
+from ui.shared.markup import Markup, element
+from ui.shared.saved_profiles import Entry
+from ui.words.engines import acceptance_words, break_even_words, passes_words, rank_words
+from ui.words.figures import size_words
+
+HEADS = ("", "shape", "tokens per step", "speed-up", "of the best tree", "ask for it with")
+
+
+def page(*parts: Markup | str) -> Markup:
+    """The view with `parts` below each other."""
+    return element("div", *parts, class_="sq-stage en-stage sq-frame")
+
+
+def intro() -> Markup:
+    """What is shown before a log is read."""
+    return page(
+        report.panel(
+            "intro",
+            "The tree for your engine",
+            [],
+            element(
+                "p",
+                "Engines print how many of their draft tokens are accepted. Paste such a log: this "
+                "view tells what the draft is worth, the best chain and the nearest tree that the "
+                "engine can run, what they lose against the best tree, and the settings.",
+            ),
+            element("ul", *(element("li", line) for line in _SOURCES)),
+        )
+    )
+
+
+_SOURCES = (
+    "vLLM: the log line “SpecDecoding metrics”, or a response with metrics.speculative_decoding",
+    "SGLang: a response whose meta_info has spec_verify_ct",
+    "llama.cpp: the lines “draft acceptance rate” and “statistics”, or llama-bench -o json with "
+    "-p 1,2,4,8,16",
+    "AIPerf: its records with spec_decode_acceptance",
+)
+
+
+def read(log: EngineLog, entry: Entry) -> Markup:
+    """What `log` says, and what it means on the machine of `entry`."""
+    return page(_said(log), *([_plans(log, entry)] if log.tried else []))
+
+
+def refused(problem: object) -> Markup:
+    """Why a log was not read."""
+    return page(element("p", f"Not read: {problem}.", class_="sq-problem", role="alert"), intro())
+
+
+def _said(log: EngineLog) -> Markup:
+    lines = (acceptance_words(log), passes_words(log.passes))
+    paragraphs = (element("p", line) for line in lines)
+    return report.panel("said", f"What the log of {log.engine} says", [], *paragraphs)
+
+
+def _plans(log: EngineLog, entry: Entry) -> Markup:
+    profile = entry.profile
+    found = planned(vector(log.rate), profile)
+    rows = [_row("best tree", found.best, log, profile, found)]
+    rows.append(_row("best chain", found.chain, log, profile, found))
+    rows += [
+        _row(f"{one.engine} {one.version}", one.plan, log, profile, found, one.settings)
+        for one in found.shapes
+    ]
+    table = report.table(HEADS, rows)
+    return report.panel(
+        "plans",
+        f"On {entry.name}",
+        [report.badge("predicted")],
+        report.scrolled("Plans", table, "en-scroll"),
+        element("p", break_even_words(break_even(profile))),
+        element("p", rank_words()),
+    )
+
+
+def _row(
+    name: str, plan: Plan, log: EngineLog, profile: HardwareProfile, found: Planned, ask: str = ""
+) -> Markup:
+    share = plan.predicted_speedup / found.best.predicted_speedup
+    ranges = sorted(
+        predict(plan.tree, vector(log.rate, exponent), profile).predicted_speedup
+        for exponent in EXPONENTS
+    )
+    return report.row(
+        name,
+        size_words(plan.tree),
+        f"{plan.expected_tokens:.2f}",
+        f"{plan.predicted_speedup:.2f}× ({ranges[0]:.2f} to {ranges[-1]:.2f})",
+        f"{share:.0%}",
+        element("code", ask) if ask else "",
+    )
