@@ -59,7 +59,9 @@ def _bug(bug: Bug | None) -> dict[str, str] | None:
 
 
 def test_fields(sampled: Sampled, going: bool) -> dict[str, Any]:
-    """The fields of a message about a test; for their meaning see Test in web/lossless_view.js."""
+    """The fields of a message about a test; for their meaning see Test in web/lossless_view.js. For
+    the tables: `rows` (see `_rows`), their number as `count` even if the message has fewer, and
+    `finds`, the bugs that the test would find."""
     if not going:
         sampled = _ended(sampled)
     comparison = sampled.comparison

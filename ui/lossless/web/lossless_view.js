@@ -171,7 +171,7 @@ const TILES = [
   ["distance", "Total variation", "total variation"],
 ];
 
-/** The panel above the table of outcomes (cell_table.js). */
+/** The panel above the tables. */
 class VerdictPanel {
   /** @param {HTMLElement} host */
   constructor(host) {
