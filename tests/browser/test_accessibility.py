@@ -26,7 +26,7 @@ LAST = {  # for each view, the element that appears last when it is opened
     "Models": ".md-table tr[data-pair]",
 }
 MOST_STOPS = {"Machine": 40, "Models": 40}
-STOPS = """() => [...document.querySelectorAll(
+STOPS = """() => [...(document.querySelector("#pg-models:popover-open") ?? document).querySelectorAll(
     "a[href], button, input, select, textarea, summary, [tabindex]")].filter(one =>
     one.tabIndex >= 0 && !one.disabled && one.getClientRects().length &&
     one.checkVisibility({ visibilityProperty: true })).length"""

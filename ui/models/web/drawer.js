@@ -3,7 +3,8 @@ import { button, el } from "../../shared/web/dom.js";
 
 /**
  * Make a drawer of what Gradio has just built, and open it. From then on the browser opens it when
- * the chip is pressed, and closes it after Escape or a press on the chip or beside the drawer.
+ * the chip is pressed, and closes it after Escape or a press beside it. Meanwhile, nothing else has
+ * the focus.
  * @param {HTMLElement} stage an element in the drawer
  */
 export function openDrawer(stage) {
@@ -15,6 +16,10 @@ export function openDrawer(stage) {
   /** @type {HTMLButtonElement} */
   const chip = document.querySelector("[data-act=models]");
   chip.popoverTargetElement = drawer;
+  drawer.addEventListener("beforetoggle", ({ newState }) => {
+    for (const one of /** @type {any} */ (drawer.parentElement.children))
+      one.inert = newState === "open" && one !== drawer;
+  });
   // The focus is lost when Gradio disables the button that has it.
   drawer.addEventListener("toggle", () => {
     if (document.activeElement === document.body) chip.focus();
