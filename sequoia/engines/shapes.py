@@ -4,7 +4,7 @@ three numbers. Their names were read in November 2026, of the versions given."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 
@@ -27,13 +27,15 @@ _RANKS = 8
 @dataclass(frozen=True)
 class EngineShape:
     """The fastest shape of an engine, and its settings. lost: the share of the best tree's
-    predicted speed-up that it lacks."""
+    predicted speed-up that it lacks. forced: how to make the engine accept as often as predicted,
+    whatever it drafts, to check the predicted speed; empty if it cannot."""
 
     engine: str
     version: str
     settings: str
     plan: Plan
     lost: float
+    forced: str = ""
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,12 @@ def planned(acceptance: Acceptance, profile: HardwareProfile) -> Planned:
     )
     beams = (("SGLang", "0.5", sglang), ("OpenVINO GenAI", "2026.4", openvino))
     shapes = [(about, chain) for about in chains] + [(about, beam) for about in beams]
-    return Planned(best, chain, tuple(_shape(about, plan, best) for about, plan in shapes))
+    rates = [round(acceptance.rates[0] ** k, 3) for k in range(1, drafted + 1)]
+    forced = {
+        "vLLM": f'"rejection_sample_method": "synthetic", "synthetic_acceptance_rates": {rates}',
+        "SGLang": f"SGLANG_SIMULATE_ACC_LEN={beam.expected_tokens:.2f}",
+    }
+    return Planned(best, chain, tuple(_shape(about, plan, best, forced) for about, plan in shapes))
 
 
 def break_even(profile: HardwareProfile) -> float | None:
@@ -90,8 +97,11 @@ def _pays(rate: float, profile: HardwareProfile) -> bool:
     return chain.predicted_speedup > 1
 
 
-def _shape(about: tuple[str, str, str], plan: Plan, best: Plan) -> EngineShape:
-    return EngineShape(*about, plan, 1 - plan.predicted_speedup / best.predicted_speedup)
+def _shape(
+    about: tuple[str, str, str], plan: Plan, best: Plan, forced: Mapping[str, str]
+) -> EngineShape:
+    lost = 1 - plan.predicted_speedup / best.predicted_speedup
+    return EngineShape(*about, plan, lost, forced.get(about[0], ""))
 
 
 def _best_beam(

@@ -9,7 +9,13 @@ from sequoia.planning.plan_for_machine import predict
 from ui.shared import report
 from ui.shared.markup import Markup, element
 from ui.shared.saved_profiles import Entry
-from ui.words.engines import acceptance_words, break_even_words, passes_words, rank_words
+from ui.words.engines import (
+    FORCED,
+    acceptance_words,
+    break_even_words,
+    passes_words,
+    rank_words,
+)
 from ui.words.figures import size_words
 
 HEADS = ("", "shape", "tokens per step", "speed-up", "of the best tree", "ask for it with")
@@ -79,8 +85,18 @@ def _plans(log: EngineLog, entry: Entry) -> Markup:
         [report.badge("predicted")],
         report.scrolled("Plans", table, "en-scroll"),
         element("p", break_even_words(break_even(profile))),
+        _checks(found),
         element("p", rank_words()),
     )
+
+
+def _checks(found: Planned) -> Markup:
+    lines = (
+        element("li", f"{one.engine}: ", element("code", one.forced))
+        for one in found.shapes
+        if one.forced
+    )
+    return element("div", element("p", FORCED), element("ul", *lines))
 
 
 def _row(

@@ -12,6 +12,10 @@ from ui.words.figures import time_words
 # A pass over several tokens that takes at most this many times as long as one over a single token
 # is still bound by reading the weights.
 _FLAT = 1.3
+FORCED = (
+    "To check a predicted speed, let the engine accept as often as predicted, whatever it drafts "
+    "(its text is then wrong):"
+)
 
 
 def acceptance_words(log: EngineLog) -> str:

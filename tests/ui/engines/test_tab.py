@@ -19,7 +19,13 @@ PROFILE = "rtx-4090-qwen3-8b"
 def test_each_sample_is_read_with_the_settings_of_every_engine(engine: str) -> None:
     shown = TAB.read_text(SAMPLES[engine], PROFILE)
     assert f"What the log of {engine} says" in shown
-    for setting in ("num_speculative_tokens", "--spec-draft-n-max", "--speculative-eagle-topk"):
+    for setting in (
+        "synthetic_acceptance_rates",
+        "SGLANG_SIMULATE_ACC_LEN",
+        "num_speculative_tokens",
+        "--spec-draft-n-max",
+        "--speculative-eagle-topk",
+    ):
         assert setting in shown
     assert "predicted" in shown
 
