@@ -22,6 +22,7 @@ LAST = {  # for each view, the element that appears last when it is opened
     "Lossless": "#ls-view .ls-verdict[data-kind=fits]",
     "Experiments": "#xp-view [data-name]",
     "Machine": "#hw-view .hw-chart[data-drawn=yes]",
+    "Engines": "#en-view p",
     "Paper": "#pp-view .hw-chart[data-drawn=yes]",
     "Models": ".md-table tr[data-pair]",
 }
