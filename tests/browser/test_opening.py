@@ -77,7 +77,7 @@ def test_the_headline_shows_the_speedup_with_its_step_times_and_their_source(see
     words = seen.locator("[data-part=price]")
     expect(words).to_contain_text(f"A step averages {totals['tokensPerStep']:.1f} tokens")
     expect(words).to_contain_text(f"tokens in {each * 1e3:.3g} ms")
-    expect(words).to_contain_text(f"The large model alone: {plain * 1e3:.3g} ms per token, at ")
+    expect(words).to_contain_text(f"The large model alone: {plain * 1e3:.3g} ms per token, of ")
     expect(seen.locator("[data-part=basis]")).to_contain_text(
         "This prompt is typical: over 24 prompts the median"
     )

@@ -228,14 +228,14 @@ def _lane(number: int, lane: FormLane, trees: FormTrees) -> LaneControls:
     with gr.Group(elem_classes="pg-group rc-lane"):
         with gr.Row():
             kinds = menu(
-                choices, f"Lane {number}", f"rc-kind-{number}", kind, scale=3, min_width=60
+                choices, f"Lane {number}", f"rc-kind-{number}", kind, scale=4, min_width=60
             )
             verifiers = menu(
                 [(one.label, key) for key, one in VERIFIERS.items()],
                 "Verifier",
                 f"rc-verifier-{number}",
                 DEFAULT_VERIFIER,
-                scale=2,
+                scale=3,
                 min_width=60,
                 visible=verifier["visible"],
             )
