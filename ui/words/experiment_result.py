@@ -29,7 +29,7 @@ class Axis:
 @dataclass(frozen=True)
 class Line:
     """Where an estimate is drawn. panel: the small plot, such as "code, temperature 0". method:
-    decides the colour of the line, `race-METHOD` in assets/colours.json."""
+    decides the colour of the line, `race-METHOD` (see ui/shared/colours.py)."""
 
     panel: str
     name: str
