@@ -147,6 +147,12 @@ def test_a_draft_that_overflows_in_its_last_pass_ends_a_run(params: SamplingPara
         decoder.step()
 
 
+def test_at_temperature_0_there_are_no_residuals_to_record() -> None:
+    """All of p is on one token there, and a saved run would only be larger."""
+    steps = run(Decoder(tiny_pair(), PROMPTS[0], GREEDY, TREES["ragged"], has_heads=True))
+    assert all(step.residual_heads == () for step in steps)
+
+
 @pytest.mark.parametrize("captured", [True, False])
 def test_with_cuda_graphs_slots_that_overflowed_are_zeros_after_the_step(
     captured: bool, monkeypatch: pytest.MonkeyPatch

@@ -3,6 +3,8 @@ they end, and that they decode correctly."""
 
 from __future__ import annotations
 
+import math
+
 import pytest
 import torch
 from decoded import emitted
@@ -11,8 +13,9 @@ from fakes import PROMPTS, same_pair, tiny_pair
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.decoding.engine import Decoder, plain, run
-from sequoia.errors import BadTree
+from sequoia.errors import BadModel, BadTree
 from sequoia.measuring.stopping_chain import ChainWhileSure, StoppingChain
+from sequoia.models.tree_forward import TreeModel
 
 GREEDY = SamplingParams(max_new_tokens=24, ignore_eos=True)
 ROW = torch.tensor([[0.7, 0.2, 0.1]])
@@ -64,3 +67,17 @@ def test_a_perfect_draft_is_accepted_to_the_end_of_the_chain() -> None:
     for step in run(decoder):
         if step.finish is None:
             assert not step.tree.children[step.verdict.path[-1]]
+
+
+@pytest.mark.parametrize("passes", [1, 2])
+def test_a_draft_that_overflows_while_the_chain_grows_ends_the_run(passes: int) -> None:
+    """The chain's length must not follow from NaN, and none of its tokens may be verified by it."""
+    decoder = Decoder(tiny_pair(), PROMPTS[0], GREEDY, StoppingChain(4, 0.0))
+    decoder.prefill()
+    model = decoder.contexts[1].model
+    assert isinstance(model, TreeModel)
+    numbers = iter([1.0] * (passes - 1) + [math.nan] * 3)
+    forward = model.forward
+    model.forward = lambda *given: forward(*given) * next(numbers)
+    with pytest.raises(BadModel, match="the draft's logits contain NaN"):
+        decoder.step()
