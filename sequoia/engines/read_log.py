@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,7 +34,9 @@ class EngineLog:
     """What a log says. engine: its name. accepted, tried: how many draft tokens were accepted, and
     how many were tried, that is, all before them in their step were accepted. is_least: whether the
     log counts untried tokens as tried, so that the rate is at least this. passes: seconds of a
-    target pass by its number of tokens. Without counts or without times, the rest is 0 or empty.
+    target pass by its number of tokens. positions: for each place of a chain, the share of steps
+    that accepted the token there and all before it. Without counts, times or places, the rest is 0
+    or empty.
     """
 
     engine: str
@@ -42,6 +44,7 @@ class EngineLog:
     tried: float = 0.0
     is_least: bool = False
     passes: tuple[tuple[int, float], ...] = ()
+    positions: tuple[float, ...] = ()
 
     @property
     def rate(self) -> float:
@@ -69,7 +72,21 @@ def read_log(text: str) -> EngineLog:
     if not tried and not passes:
         raise BadLog(f"{engines[0]} tried no draft token in this log")
     is_least = any(one.is_least for one in found)
-    return EngineLog(engines[0], accepted, tried, is_least, tuple(sorted(passes.items())))
+    times = tuple(sorted(passes.items()))
+    return EngineLog(engines[0], accepted, tried, is_least, times, _mean_positions(found))
+
+
+def _mean_positions(logs: Sequence[EngineLog]) -> tuple[float, ...]:
+    """The positions of all logs together, each weighted with its tries; empty unless all have the
+    same number of them."""
+    counted = [one for one in logs if one.tried]
+    if len({len(one.positions) for one in counted}) != 1:
+        return ()
+    total = sum(one.tried for one in counted)
+    return tuple(
+        sum(one.tried * one.positions[i] for one in counted) / total
+        for i in range(len(counted[0].positions))
+    )
 
 
 def vllm_metrics(steps: Iterable[StepTrace]) -> dict[str, Any]:
@@ -170,11 +187,13 @@ def _of_histogram(engine: str, histogram: Any, chain: int | None) -> EngineLog:
     if max((one for one, steps in counts.items() if steps), default=0) > longest:
         raise BadLog(f"a step accepted more than the {longest} tokens of its chain")
     accepted = sum(one * steps for one, steps in counts.items())
-    return EngineLog(
-        engine,
-        accepted,
-        accepted + sum(steps for one, steps in counts.items() if one < longest),
+    ended = sum(steps for one, steps in counts.items() if one < longest)
+    total = counts.total() or 1
+    positions = tuple(
+        sum(steps for one, steps in counts.items() if one >= place) / total
+        for place in range(1, longest + 1)
     )
+    return EngineLog(engine, accepted, accepted + ended, positions=positions)
 
 
 def _of_totals(engine: str, accepted: Any, drafted: Any, steps: int | None) -> EngineLog:
@@ -231,7 +250,8 @@ def _vllm_line(accepted: int, drafted: int, positions: str) -> EngineLog:
     """A position's rate is the share of steps that accepted it and all before it."""
     rates = [float(one) for one in re.findall(r"\d+(?:\.\d+)?", positions)]
     steps = drafted / len(rates)
-    return EngineLog("vLLM", accepted, accepted + steps * max(0.0, 1 - rates[-1]))
+    tried = accepted + steps * max(0.0, 1 - rates[-1])
+    return EngineLog("vLLM", accepted, tried, positions=tuple(rates))
 
 
 # -- checks ----------------------------------------------------------------------------------------

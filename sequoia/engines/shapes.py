@@ -4,7 +4,7 @@ three numbers. Their names were read in November 2026, of the versions given."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -12,6 +12,7 @@ from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.tree import Tree
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.plan_for_machine import Plan, best_chain, best_plan, predict
+from sequoia.planning.simulated_step_times import speedup, step_seconds
 
 MOST_NODES = 64
 _LONGEST = 16  # nodes of a chain
@@ -64,7 +65,7 @@ def planned(acceptance: Acceptance, profile: HardwareProfile) -> Planned:
     beam, (width, steps, size) = _best_beam(acceptance, profile)
     drafted = len(chain.tree) - 1
     chains = (
-        ("vLLM", "0.32", f"--speculative-config '{{\"num_speculative_tokens\": {drafted}, ...}}'"),
+        ("vLLM", "0.32", f"--speculative-config.num_speculative_tokens {drafted}"),
         ("llama.cpp", "2026-11", f"--spec-draft-n-max {drafted} --spec-draft-p-min 0"),
         ("transformers", "5.23", f"num_assistant_tokens={drafted}, constant schedule"),
     )
@@ -83,6 +84,14 @@ def planned(acceptance: Acceptance, profile: HardwareProfile) -> Planned:
         "SGLang": f"SGLANG_SIMULATE_ACC_LEN={beam.expected_tokens:.2f}",
     }
     return Planned(best, chain, tuple(_shape(about, plan, best, forced) for about, plan in shapes))
+
+
+def as_logged(positions: Sequence[float], profile: HardwareProfile) -> Plan:
+    """The chain that a log is of, with the tokens per step that it had (see EngineLog)."""
+    tree = Tree.chain(len(positions) + 1)
+    tokens = 1 + sum(positions)
+    seconds = step_seconds(tree, profile)
+    return Plan(tree, tokens, seconds, speedup(tokens, tree, profile))
 
 
 def break_even(profile: HardwareProfile) -> float | None:

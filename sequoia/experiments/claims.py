@@ -9,9 +9,9 @@ from sequoia.experiments.result import Ratio, score
 
 HOLDS = "holds"
 IN_PART = "in part"
-NOT_HERE = "not here"
+DIFFERS = "differs"
 NOT_TESTED = "not tested"
-VERDICTS = (HOLDS, IN_PART, NOT_HERE, NOT_TESTED)
+VERDICTS = (HOLDS, IN_PART, DIFFERS, NOT_TESTED)
 
 ENOUGH = 0.5  # of the paper's gain
 CLOSE = 0.1  # deviation from the paper's number
@@ -27,7 +27,7 @@ def better(ratios: Sequence[Ratio], gain: float = 0.0) -> str:
     if not found.total:
         return NOT_TESTED
     if found.higher <= found.lower:
-        return NOT_HERE
+        return DIFFERS
     is_most = 2 * found.higher > found.total and not found.lower
     largest = max(one.ratio.mean for one in ratios) - 1
     return HOLDS if is_most and largest >= ENOUGH * gain else IN_PART
@@ -50,7 +50,7 @@ def over_tuned(claimed: float, found: float) -> str:
     part if it is still one."""
     if found >= (1 - CLOSE) * claimed:
         return HOLDS
-    return IN_PART if found > 1 else NOT_HERE
+    return IN_PART if found > 1 else DIFFERS
 
 
 def lossless(correct: str, broken: str) -> str:
@@ -58,7 +58,7 @@ def lossless(correct: str, broken: str) -> str:
     of one with a bug, "fits" or "differs". A test that does not find the bug tests nothing."""
     if broken != "differs" or correct not in ("fits", "differs"):
         return NOT_TESTED
-    return HOLDS if correct == "fits" else NOT_HERE
+    return HOLDS if correct == "fits" else DIFFERS
 
 
 def _share(met: Sequence[bool]) -> str:
@@ -66,4 +66,4 @@ def _share(met: Sequence[bool]) -> str:
         return NOT_TESTED
     if all(met):
         return HOLDS
-    return IN_PART if 2 * sum(met) > len(met) else NOT_HERE
+    return IN_PART if 2 * sum(met) > len(met) else DIFFERS

@@ -9,7 +9,7 @@ import pytest
 
 from sequoia import Acceptance, named_profile, profile_names
 from sequoia.assets_folder import BUNDLED_PAIR
-from sequoia.engines.shapes import EXPONENTS, _beam, break_even, planned, vector
+from sequoia.engines.shapes import EXPONENTS, _beam, as_logged, break_even, planned, vector
 from sequoia.planning.plan_for_machine import best_chain
 from sequoia.text_files import load_json
 
@@ -56,3 +56,10 @@ def test_above_the_break_even_rate_a_chain_pays() -> None:
         assert rate is not None
         assert best_chain(Acceptance((rate + 0.02,)), profile).predicted_speedup > 1
         assert best_chain(Acceptance((rate - 0.02,)), profile).predicted_speedup == 1
+
+
+def test_the_chain_of_a_log_has_the_tokens_per_step_that_it_had() -> None:
+    profile = named_profile("rtx-4090-qwen3-8b")
+    plan = as_logged((0.6, 0.4, 0.3), profile)
+    assert len(plan.tree) == 4
+    assert plan.expected_tokens == pytest.approx(2.3)

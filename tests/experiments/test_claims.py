@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from sequoia.experiments import claims
-from sequoia.experiments.claims import HOLDS, IN_PART, NOT_HERE, NOT_TESTED
+from sequoia.experiments.claims import DIFFERS, HOLDS, IN_PART, NOT_TESTED
 from sequoia.experiments.result import Estimate, Ratio
 
 WON, UNCLEAR, LOST = (1.1, 1.3), (0.9, 1.2), (0.5, 0.7)
@@ -29,9 +29,9 @@ def ratios(*intervals: tuple[float, float]) -> list[Ratio]:
         ([WON, WON, UNCLEAR], 0.5, IN_PART),
         ([WON, UNCLEAR], 0, IN_PART),  # half are not most
         ([WON, WON, WON, LOST], 0, IN_PART),
-        ([WON, LOST], 0, NOT_HERE),
-        ([UNCLEAR, UNCLEAR], 0, NOT_HERE),
-        ([LOST], 0, NOT_HERE),
+        ([WON, LOST], 0, DIFFERS),
+        ([UNCLEAR, UNCLEAR], 0, DIFFERS),
+        ([LOST], 0, DIFFERS),
     ],
 )
 def test_better(intervals: Sequence[tuple[float, float]], gain: float, verdict: str) -> None:
@@ -44,7 +44,7 @@ def test_better(intervals: Sequence[tuple[float, float]], gain: float, verdict: 
         ([], NOT_TESTED),
         ([0.02, -0.09], HOLDS),
         ([0.02, -0.09, 0.15], IN_PART),
-        ([0.02, -0.15], NOT_HERE),
+        ([0.02, -0.15], DIFFERS),
     ],
 )
 def test_close(deviations: Sequence[float], verdict: str) -> None:
@@ -53,13 +53,13 @@ def test_close(deviations: Sequence[float], verdict: str) -> None:
 
 @pytest.mark.parametrize(
     ("fits", "verdict"),
-    [([], NOT_TESTED), ([0.99, 0.91], HOLDS), ([0.99, 0.91, 0.5], IN_PART), ([0.5], NOT_HERE)],
+    [([], NOT_TESTED), ([0.99, 0.91], HOLDS), ([0.99, 0.91, 0.5], IN_PART), ([0.5], DIFFERS)],
 )
 def test_straight(fits: Sequence[float], verdict: str) -> None:
     assert claims.straight(fits) == verdict
 
 
-@pytest.mark.parametrize(("found", "verdict"), [(3.7, HOLDS), (1.6, IN_PART), (0.9, NOT_HERE)])
+@pytest.mark.parametrize(("found", "verdict"), [(3.7, HOLDS), (1.6, IN_PART), (0.9, DIFFERS)])
 def test_over_a_tuned_baseline(found: float, verdict: str) -> None:
     assert claims.over_tuned(4.0, found) == verdict
 
@@ -68,7 +68,7 @@ def test_over_a_tuned_baseline(found: float, verdict: str) -> None:
     ("correct", "broken", "verdict"),
     [
         ("fits", "differs", HOLDS),
-        ("differs", "differs", NOT_HERE),
+        ("differs", "differs", DIFFERS),
         ("fits", "fits", NOT_TESTED),
         ("open", "differs", NOT_TESTED),
     ],

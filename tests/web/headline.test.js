@@ -115,7 +115,7 @@ test("a token of plain decoding is compared with reading the weights once", () =
 test("it says why the ratio of the times shown is not the speed-up", () => {
   const shown = (speedup) =>
     headline(["a"], { speedup: { ...VERDICT, ...speedup } }).price.textContent;
-  assert.match(shown({ runs: 6 }), /of the first run/);
+  assert.match(shown({ runs: 6 }), /In the first run/);
   assert.match(shown({ ratio: 2.3 }), /speed-up is for the expected/);
   assert.doesNotMatch(shown({}), /first run|expected/);
 });

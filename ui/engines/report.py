@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from sequoia import HardwareProfile, Plan
 from sequoia.engines.read_log import EngineLog
-from sequoia.engines.shapes import EXPONENTS, Planned, break_even, planned, vector
+from sequoia.engines.shapes import (
+    EXPONENTS,
+    Planned,
+    as_logged,
+    break_even,
+    planned,
+    vector,
+)
 from sequoia.planning.plan_for_machine import predict
 from ui.shared import report
 from ui.shared.markup import Markup, element
@@ -18,7 +25,14 @@ from ui.words.engines import (
 )
 from ui.words.figures import size_words
 
-HEADS = ("", "shape", "tokens per step", "speed-up", "of the best tree", "ask for it with")
+HEADS = (
+    "",
+    "shape (root included)",
+    "tokens per step",
+    "speed-up",
+    "of the best tree",
+    "ask for it with",
+)
 
 
 def page(*parts: Markup | str) -> Markup:
@@ -35,9 +49,10 @@ def intro() -> Markup:
             [],
             element(
                 "p",
-                "Engines print how many of their draft tokens are accepted. Paste such a log: this "
-                "view tells what the draft is worth, the best chain and the nearest tree that the "
-                "engine can run, what they lose against the best tree, and the settings.",
+                "Engines print how many of their draft tokens are accepted. Paste such a log into "
+                "the form: this view tells what the draft is worth, the best chain and the nearest "
+                "tree that the engine can run, what they lose against the best tree, and the "
+                "settings.",
             ),
             element("ul", *(element("li", line) for line in _SOURCES)),
         )
@@ -72,22 +87,34 @@ def _said(log: EngineLog) -> Markup:
 def _plans(log: EngineLog, entry: Entry) -> Markup:
     profile = entry.profile
     found = planned(vector(log.rate), profile)
-    rows = [_row("best tree", found.best, log, profile, found)]
-    rows.append(_row("best chain", found.chain, log, profile, found))
-    rows += [
-        _row(f"{one.engine} {one.version}", one.plan, log, profile, found, one.settings)
-        for one in found.shapes
-    ]
+    best = found.best.predicted_speedup
+    rows = [_row("best tree", found.best, best, _range(found.best, log, profile))]
+    rows.append(_row("best chain", found.chain, best))
+    if log.positions:
+        rows.append(_row("as in the log", as_logged(log.positions, profile), best))
+    for one in found.shapes:
+        name = f"{one.engine} {one.version}"
+        rows.append(_row(name, one.plan, best, _range(one.plan, log, profile), one.settings))
     table = report.table(HEADS, rows)
     return report.panel(
         "plans",
-        f"On {entry.name}",
-        [report.badge("predicted")],
+        f"With the step times of {entry.name}",
+        [element("span", f"step times: {profile.source}"), report.badge("predicted")],
         report.scrolled("Plans", table, "en-scroll"),
+        element("p", rank_words(log.positions)),
         element("p", break_even_words(break_even(profile))),
         _checks(found),
-        element("p", rank_words()),
     )
+
+
+def _range(plan: Plan, log: EngineLog, profile: HardwareProfile) -> str:
+    """The speed-ups of plausible rates of later children, if the tree has any."""
+    found = [
+        predict(plan.tree, vector(log.rate, exponent), profile).predicted_speedup
+        for exponent in EXPONENTS
+    ]
+    has_later = max(plan.tree.ranks) > 0
+    return f" ({min(found):.2f} to {max(found):.2f})" if has_later else ""
 
 
 def _checks(found: Planned) -> Markup:
@@ -99,19 +126,12 @@ def _checks(found: Planned) -> Markup:
     return element("div", element("p", FORCED), element("ul", *lines))
 
 
-def _row(
-    name: str, plan: Plan, log: EngineLog, profile: HardwareProfile, found: Planned, ask: str = ""
-) -> Markup:
-    share = plan.predicted_speedup / found.best.predicted_speedup
-    ranges = sorted(
-        predict(plan.tree, vector(log.rate, exponent), profile).predicted_speedup
-        for exponent in EXPONENTS
-    )
+def _row(name: str, plan: Plan, best: float, plausible: str = "", ask: str = "") -> Markup:
     return report.row(
         name,
         size_words(plan.tree),
         f"{plan.expected_tokens:.2f}",
-        f"{plan.predicted_speedup:.2f}× ({ranges[0]:.2f} to {ranges[-1]:.2f})",
-        f"{share:.0%}",
+        f"{plan.predicted_speedup:.2f}×{plausible}",
+        f"{plan.predicted_speedup / best:.0%}",
         element("code", ask) if ask else "",
     )

@@ -41,7 +41,8 @@ class EnginesTab:
             profiles = saved_profiles.listed(saved_profiles.shipped())
             named = [(entry.name, key) for key, entry in profiles.items()]
             self.profile = menu(named, "Step times of", "en-profile", value=_START)
-            self.read = start_button("Read the log", "en-read")
+            with gr.Row(elem_classes="pg-go"):
+                self.read = start_button("Read the log", "en-read")
             self.file = gr.UploadButton("Open a file", size="sm", elem_id="en-open")
         with main:
             look = {"apply_default_css": False, "elem_id": "en-view", "elem_classes": "pg-view"}

@@ -122,7 +122,15 @@ def _button(words: str, claim: Claim, **look: object) -> Markup:
 
 
 def _scale(figures: Sequence[Published]) -> Markup:
-    heads = ("System", "Card, model", "ms / token", "Tokens / s", "Floor, ms", "× floor", "Claimed")
+    heads = (
+        "System",
+        "Card, model",
+        "ms / token",
+        "Tokens / s",
+        "Floor, ms",
+        "Speed, floor = 1",
+        "Speed-up, as stated",
+    )
     rows = [_scale_row(one) for one in figures]
     both = [*zip(figures, rows, strict=True)]
     lines = (report.row(*row, element("span", *_source(one))) for one, row in both)

@@ -25,7 +25,7 @@ def folded(part: str, title: str, source: str, *body: Markup | None) -> Markup:
     word = element("span", source, class_="sq-word") if source else None
     return element(
         "details",
-        element("summary", element("b", title), word),
+        element("summary", element("b", title), " ", word),
         element("div", *body, class_="sq-panel-body"),
         class_="sq-panel sq-folded",
         data_part=part,

@@ -149,8 +149,8 @@ SHAPES = {
         ("-1 0 0 1",),
         _listed,
         about=(
-            "A tree drawn in the lab, or typed: for each node, the number of its parent. The root "
-            "is node 0; its parent is -1. JSON as the lab exports it is read too: this program's, "
+            "A tree drawn in Design, or typed: for each node, the number of its parent. The root "
+            "is node 0; its parent is -1. JSON as Design exports it is read too: this program's, "
             "networkx's node-link, Medusa's paths."
         ),
     ),

@@ -4,6 +4,7 @@ for."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from sequoia.engines.read_log import EngineLog
 from sequoia.measuring.counted_acceptance import wilson
@@ -30,17 +31,24 @@ def acceptance_words(log: EngineLog) -> str:
         )
     low, high = wilson(log.accepted, round(log.tried))
     return (
-        f"Of {log.tried:,.0f} draft tokens that were tried, {log.accepted:,} were accepted: "
-        f"{log.rate:.1%} (95% CI {low:.1%} to {high:.1%}, as if they were independent)."
+        f"Of {log.tried:,.0f} draft tokens that were tried (all before them in their chain were "
+        f"accepted), {log.accepted:,} were accepted: {log.rate:.1%} (95% CI {low:.1%} to "
+        f"{high:.1%}, as if they were independent). The others were drafted in vain."
     )
 
 
-def rank_words() -> str:
-    """What a chain's log does not say."""
+def rank_words(positions: Sequence[float]) -> str:
+    """What predictions assume, and what a chain's log does not say. positions: see EngineLog."""
+    given = [one / before for before, one in pairwise((1.0, *positions)) if before]
+    places = (
+        f" In the log it is {', '.join(f'{one:.0%}' for one in given)}, place by place."
+        if len(given) > 1
+        else ""
+    )
     return (
-        "A chain drafts first children only. How often a second or third child would be accepted "
-        "is fitted to vectors recorded with other models; the range beside a speed-up is that of "
-        "plausible fits."
+        f"Predictions use one rate for all places of a chain.{places} A chain drafts first "
+        "children only. How often a second or third child would be accepted is fitted to vectors "
+        "recorded with other models; the range beside a speed-up is that of plausible fits."
     )
 
 
@@ -66,7 +74,7 @@ def passes_words(passes: Sequence[tuple[int, float]]) -> str:
 def break_even_words(rate: float | None) -> str:
     """From which first rate on a draft pays."""
     if rate is None:
-        return "On this machine no draft pays, however good it is."
+        return "With these step times no draft pays, however good it is."
     return (
         f"On this machine a draft pays if its first child is accepted more often than {rate:.0%}."
     )

@@ -34,13 +34,13 @@ OF_SCALE = (
 # How the verdict on a claim is found, by its rule.
 RULES = {
     "better": (
-        "Holds if clearly better in most cases (the 95% interval excludes 1) and clearly worse in "
-        f"none, with at least {ENOUGH:.0%} of the paper’s largest gain, if it states one. In part: "
-        "better more often than worse."
+        "Holds if clearly better in most cases (the 95% interval of the gain excludes 0) and "
+        f"clearly worse in none, with at least {ENOUGH:.0%} of the paper’s largest gain, if it "
+        "states one. In part: better more often than worse."
     ),
     "table": (
-        f"Holds if every simulated speed-up is within {CLOSE:.0%} of the paper’s; in part if most "
-        "are. This tests the times of steps: the tokens per step are the paper’s."
+        f"Holds if every simulated speed-up of Sequoia is within {CLOSE:.0%} of the paper’s; in "
+        "part if most are. This tests the times of steps: the tokens per step are the paper’s."
     ),
     "power law": (
         f"Holds if a line through the logarithms has R² ≥ {STRAIGHT:g} for Sequoia’s verifier on "

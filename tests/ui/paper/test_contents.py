@@ -13,7 +13,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from sequoia.experiments.claims import HOLDS, NOT_HERE, NOT_TESTED, VERDICTS
+from sequoia.experiments.claims import DIFFERS, HOLDS, NOT_TESTED, VERDICTS
 from sequoia.experiments.registry import EXPERIMENTS
 from sequoia.experiments.result import Estimate, ExperimentResult, Ratio
 from sequoia.planning.paper_results import PaperTable, paper_file, paper_tables
@@ -178,4 +178,4 @@ def test_a_result_that_contradicts_a_claim_changes_its_verdict(folder: Path) -> 
     assert verdict() == HOLDS
     changed = result.model_copy(update={"ratios": tuple(worse)})
     path.write_text(changed.model_dump_json(), encoding="utf-8")
-    assert verdict() == NOT_HERE
+    assert verdict() == DIFFERS

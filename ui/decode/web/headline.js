@@ -175,7 +175,7 @@ function ofTheMemory({ floor_seconds: floor }, plain) {
 // runs, or in a lane of a race, of expected tokens per step.
 /** @type {(speedup: NonNullable<Meta["speedup"]>) => string} */
 function otherRatio({ ratio, seconds: [own, plain], runs }) {
-  if (runs > 1) return "These figures are of the first run.";
+  if (runs > 1) return "";
   const isSame = Math.abs(plain / own - ratio) < 0.02 * ratio;
   return isSame ? "" : "These tokens are counted; the speed-up is for the expected number.";
 }

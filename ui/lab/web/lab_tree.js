@@ -83,8 +83,9 @@ export class LabTree {
 
   /** @param {number[]} parents of a tree that was pasted */
   use(parents) {
-    const { hand, past, n } = this.state;
-    this.state.set({ n: Math.max(n, parents.length), levels: null });
+    const { hand, past, n, levels } = this.state;
+    const isDeeper = levels !== null && Math.max(...planner.depthsOf(parents)) >= levels;
+    this.state.set({ n: Math.max(n, parents.length), levels: isDeeper ? null : levels });
     this.setHandTree(past.replace(hand, parents));
   }
 

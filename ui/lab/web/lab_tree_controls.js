@@ -132,7 +132,11 @@ export class LabTreeControls {
     const look = { class: "sq-input", rows: "3", spellcheck: "false", "data-part": "tree-sheet" };
     this.sheet = el(
       "textarea",
-      { ...look, "aria-label": "A tree", placeholder: "-1 0 0 1\nor JSON that was saved here" },
+      {
+        ...look,
+        "aria-label": "A tree",
+        placeholder: "for example, the parent of each node: -1 0 0 1",
+      },
       this.pasting,
     );
     button(this.pasting, { text: "Read it", part: "use-tree", act: () => this.read() });

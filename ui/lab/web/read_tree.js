@@ -14,12 +14,21 @@ export function readTree(text) {
     throw new RangeError(`${text.length} characters; at most ${MOST_CHARS} are allowed`);
   const trimmed = text.trim();
   if (!trimmed) throw new RangeError("nothing to read: paste a tree, such as -1 0 0 1");
-  if (!/^[[{]/.test(trimmed)) return fromNumbers(trimmed.split(/[,;\s]+/).map(Number));
+  if (!/^[[{]/.test(trimmed)) return fromWords(trimmed.split(/[,;\s]+/));
   const found = parsed(trimmed);
   if (Array.isArray(found)) return Array.isArray(found[0]) ? fromPaths(found) : fromNumbers(found);
   if (Array.isArray(found.nodes)) return fromNodeLink(found);
   if (Array.isArray(found.parents)) return fromParents(found.parents);
   throw new RangeError("the JSON is no tree: it has neither parents nor nodes and edges");
+}
+
+function fromWords(words) {
+  const wrong = words.find((word) => Number.isNaN(Number(word)));
+  if (wrong !== undefined)
+    throw new RangeError(
+      `“${wrong.slice(0, 20)}” is not a number; paste JSON, or the parent of each node: -1 0 0 1`,
+    );
+  return fromNumbers(words.map(Number));
 }
 
 function parsed(text) {
@@ -69,10 +78,9 @@ function fromPaths(paths) {
   for (const path of order) {
     const above = number.get(path.slice(0, -1).join());
     const before = path.at(-1) && number.get([...path.slice(0, -1), path.at(-1) - 1].join());
-    if (above === undefined || before === undefined || number.has(path.join()))
-      throw new RangeError(
-        `the path [${path}] stands twice or needs a node that no path describes`,
-      );
+    if (number.has(path.join())) throw new RangeError(`the path [${path}] stands there twice`);
+    if (above === undefined || before === undefined)
+      throw new RangeError(`the path [${path}] needs a node that no other path describes`);
     number.set(path.join(), parents.push(above) - 1);
   }
   return parents;
