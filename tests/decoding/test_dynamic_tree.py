@@ -272,3 +272,15 @@ def test_counts_replace_the_draft_probabilities() -> None:
     assert before[0] == pytest.approx(0.95)
     assert after[0] < 0.1
     assert (np.diff(calibration.rates(np.array([[0.1, 0.9]])), axis=1) <= 0).all()
+
+
+def test_a_rank_that_is_no_longer_drafted_regains_the_rate_it_was_given() -> None:
+    """Of a Replanned tree: the counts of old steps lose their weight."""
+    counts = RankCounts(Acceptance((0.5, 0.2)))
+    rejected = Verdict((0,), 0, ())
+    for _ in range(50):
+        counts.add(Tree.chain(2), rejected)
+    assert counts.acceptance.rates[0] < 0.25
+    for _ in range(500):
+        counts.add(Tree.chain(1), rejected)
+    assert counts.acceptance.rates[0] == pytest.approx(0.5, abs=0.01)
