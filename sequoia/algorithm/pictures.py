@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
-from typing import Protocol
 
 _INK, _NODE, _DRAFT, _TARGET = "#1d2433", "#3257c8", "#0a7a5c", "#a86400"
 _COLUMN, _ROW = 34, 14  # px from level to level, and from node to node
@@ -16,32 +15,25 @@ _BAR, _TOKEN = 8, 8  # px: width of a step with the space beside it, height of a
 _LETTER = 7.5  # px of a letter in the line above
 
 
-class Shape(Protocol):
-    """What is drawn of a tree."""
-
-    @property
-    def parents(self) -> tuple[int, ...]: ...
-    @property
-    def children(self) -> tuple[tuple[int, ...], ...]: ...
-    @property
-    def depths(self) -> tuple[int, ...]: ...
-
-
-def tree_svg(tree: Shape, title: str) -> str:
-    """The tree, its root on the left and the first child of each node beside it."""
-    rows = _rows(tree)
+def tree_svg(parents: Sequence[int], title: str) -> str:
+    """The tree with these parents of its nodes, its root on the left and the first child of each
+    node beside it."""
+    depths = [0]
+    for parent in parents[1:]:
+        depths.append(depths[parent] + 1)
+    rows = _rows(parents)
     places = [
         (_EDGE + _COLUMN * depth, _HEAD + _EDGE + _ROW * row)
-        for depth, row in zip(tree.depths, rows, strict=True)
+        for depth, row in zip(depths, rows, strict=True)
     ]
     edges = [
         f'<path d="M{places[parent][0]} {places[parent][1]}L{x} {y}"/>'
-        for parent, (x, y) in zip(tree.parents[1:], places[1:], strict=True)
+        for parent, (x, y) in zip(parents[1:], places[1:], strict=True)
     ]
     dots = [f'<circle cx="{x}" cy="{y}" r="{_DOT}"/>' for x, y in places]
     parts = [f'<g stroke="{_INK}" stroke-opacity="0.5">{"".join(edges)}</g>']
     parts.append(f'<g fill="{_NODE}">{"".join(dots)}</g>')
-    return _sheet(parts, _COLUMN * max(tree.depths), _ROW * max(rows), title)
+    return _sheet(parts, _COLUMN * max(depths), _ROW * max(rows), title)
 
 
 def steps_svg(steps: Sequence[tuple[int, int]], title: str) -> str:
@@ -57,18 +49,18 @@ def steps_svg(steps: Sequence[tuple[int, int]], title: str) -> str:
     return _sheet(bars, _BAR * len(steps), _TOKEN * most, title)
 
 
-def _rows(tree: Shape) -> list[int]:
+def _rows(parents: Sequence[int]) -> list[int]:
     """The row of each node: its first child stands beside it, and each leaf has a row."""
-    leaves = [not children for children in tree.children]
-    below = [int(leaf) for leaf in leaves]  # leaves below each node
-    for node in range(len(below) - 1, 0, -1):
-        below[tree.parents[node]] += below[node]
-    rows = [0] * len(below)
-    for node, children in enumerate(tree.children):
-        row = rows[node]
-        for child in children:
-            rows[child] = row
-            row += below[child]
+    below = [0] * len(parents)  # leaves below each node
+    for node in reversed(range(len(parents))):
+        below[node] = below[node] or 1
+        if node:
+            below[parents[node]] += below[node]
+    rows = [0] * len(parents)
+    free = [0] * len(parents)  # the row of a node's next child
+    for node, parent in enumerate(parents[1:], start=1):
+        rows[node] = free[node] = free[parent]
+        free[parent] += below[node]
     return rows
 
 

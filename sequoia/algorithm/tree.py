@@ -45,7 +45,7 @@ class Tree:
 
     def _repr_svg_(self) -> str:
         """The tree's picture in a notebook."""
-        return tree_svg(self, f"{len(self)} nodes on {self.levels} levels")
+        return tree_svg(self.parents, f"{len(self)} nodes on {self.levels} levels")
 
     # -- derived properties, computed once ---------------------------------------------------------
 

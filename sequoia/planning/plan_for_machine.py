@@ -46,7 +46,7 @@ class Plan:
             f"{len(self.tree)} nodes on {self.tree.levels} levels, predicted: "
             f"{self.expected_tokens:.2f} tokens per step, {self.predicted_speedup:.2f}x plain"
         )
-        return tree_svg(self.tree, title)
+        return tree_svg(self.tree.parents, title)
 
 
 @dataclass(frozen=True, eq=False)
