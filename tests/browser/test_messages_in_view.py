@@ -7,19 +7,19 @@ from collections.abc import Callable
 from playwright.sync_api import Page, expect
 
 STAGE = "document.querySelector('#{view}-view .sq-stage').view"
-# the id of the view, the tab's fragment, and how the tab's view is made to show a message
-TABS = {
-    "decode": ("pg", "store.set({ error: 'Not opened: no run.' })", "error"),
-    "race": ("rc", "store.set({ notice: 'Link copied.' })", "notice"),
-    "hardware": ("hw", "say('Link copied.', false)", "banner"),
-    "lossless": ("ls", "say('Link copied.', false)", "banner"),
+# the view's address, its id, and how it is made to show a message
+VIEWS = {
+    "run/one-decoder": ("pg", "store.set({ error: 'Not opened: no run.' })", "error"),
+    "run/side-by-side": ("rc", "store.set({ notice: 'Link copied.' })", "notice"),
+    "design/machine": ("hw", "say('Link copied.', false)", "banner"),
+    "evidence/lossless": ("ls", "say('Link copied.', false)", "banner"),
 }
 
 
 def test_the_page_scrolls_to_why_a_file_was_refused(visit: Callable[..., Page]) -> None:
-    """In Lab the reason stands beside the fields that the file would have filled."""
+    """In Tree the reason stands beside the fields that the file would have filled."""
     page = visit(has_form=False)
-    page.evaluate("location.hash = 'lab'")
+    page.evaluate("location.hash = 'design/tree'")
     page.wait_for_selector("#lab-view [data-part=acceptance]")
     page.evaluate("scrollTo(0, 1e6)")
     file = {"name": "a.json", "mimeType": "application/json", "buffer": b"{}"}
@@ -32,15 +32,15 @@ def test_the_page_scrolls_to_why_a_file_was_refused(visit: Callable[..., Page]) 
 def test_a_message_is_in_view_at_the_end_of_the_page(visit: Callable[..., Page]) -> None:
     page = visit(has_form=False)
     page.set_viewport_size({"width": 1280, "height": 700})
-    for tab, (view, say, part) in TABS.items():
-        page.evaluate(f"location.hash = '{tab}'")
+    for address, (view, say, part) in VIEWS.items():
+        page.evaluate(f"location.hash = '{address}'")
         stage = STAGE.format(view=view)
         page.wait_for_function(f"document.querySelector('#{view}-view .sq-stage')?.view")
         page.wait_for_selector(f"#{view}-view", state="visible")
         # what these show at first is sent when they are opened, and would replace the message
-        if tab == "race":
+        if view == "rc":
             page.wait_for_function(f"{stage}.store.lanes.length")
-        if tab == "hardware":
+        if view == "hw":
             page.wait_for_selector("#hw-view [data-nodes]")
         page.evaluate(f"{stage}.{say}")
         message = page.locator(f"#{view}-view [data-part={part}]")
@@ -48,5 +48,5 @@ def test_a_message_is_in_view_at_the_end_of_the_page(visit: Callable[..., Page])
         page.mouse.move(640, 400)
         page.evaluate("scrollTo(0, 1e6)")
         box = message.bounding_box()
-        assert box, tab
-        assert 0 <= box["y"] < 700, tab
+        assert box, address
+        assert 0 <= box["y"] < 700, address

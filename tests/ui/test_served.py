@@ -100,7 +100,8 @@ def test_a_public_page_cannot_measure_the_machine(pair: Pair) -> None:
     assert not [name for name in names if "measur" in name]
 
 
-ESCAPED = ("md-problem", "xp-tables-view", "ls-tables-view")  # their values are escaped in Python
+# their values are escaped in Python
+ESCAPED = ("md-problem", "xp-tables-view", "ls-tables-view", "en-view")
 
 
 def test_templates_take_no_values(blocks: gr.Blocks) -> None:

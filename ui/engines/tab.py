@@ -9,23 +9,18 @@ from typing import Any
 import gradio as gr
 
 from sequoia import SequoiaError
+from sequoia.assets_folder import ASSETS
 from sequoia.engines.read_log import MOST_CHARS, read_log
 from sequoia.errors import BadLog, BadProfile
+from sequoia.text_files import load_json
 from ui.engines import report
 from ui.shared import saved_profiles
 from ui.shared.events import QUIET
 from ui.shared.layout import menu, side_and_main, start_button
 
 _START = "rtx-4090-qwen3-8b"
-SAMPLES = {
-    "vLLM": "SpecDecoding metrics: Mean acceptance length: 2.30, Accepted: 1300 tokens, Drafted: "
-    "3000 tokens, Per-position acceptance rate: 0.600, 0.400, 0.300, Avg Draft acceptance rate: "
-    "43.3%",
-    "SGLang": '{"meta_info": {"spec_verify_ct": 1000, "spec_num_proposed_drafts": 3000, '
-    '"spec_num_correct_drafts": 1300, "spec_correct_drafts_histogram": [400, 200, 100, 300]}}',
-    "llama.cpp": "statistics draft: #calls(b,g,a) = 1 1000 600, #gen drafts = 1000, #acc drafts = "
-    "600, #gen tokens = 3000, #acc tokens = 1300",
-}
+# the samples that the buttons fill in, by engine: in its form, written by us
+SAMPLES: dict[str, str] = load_json(ASSETS / "engine_logs.json")
 
 
 class EnginesTab:
