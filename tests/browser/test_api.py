@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -112,6 +113,29 @@ def test_junk_is_refused_in_a_sentence(name: str, client: Client) -> None:
             given[place] = junk
             assert 0 < len(refusal(lambda given=given: client.predict(*given, api_name=name))) < 400
     assert client.predict(*GOOD[name], api_name=name)
+
+
+SHORT = {"prompt": "text", "temperature": 0.6, "top_p": 1, "max_new_tokens": 4, "seed": 0}
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", [*GOOD, "/decode"])
+def test_a_hundred_calls_with_junk_lose_nothing(name: str, client: Client) -> None:
+    """Random values in random places: each call is answered, or refused in a sentence."""
+    random = Random(7)
+    for _ in range(100):
+        junk = random.choice(
+            [*JUNK, random.uniform(-9, 9), [random.random()] * random.randint(0, 9)]
+        )
+        if name == "/decode":
+            given = {**SHORT, random.choice([*SHORT, "nodes"]): junk}
+            end = refusal(lambda given=given: client.predict(**given, api_name=name))
+        else:
+            values = [*GOOD[name]]
+            values[random.randrange(len(values))] = junk
+            end = refusal(lambda values=values: client.predict(*values, api_name=name))
+        assert 0 < len(end) < 400
+    assert client.predict(**SHORT, api_name="/decode")["steps"]
 
 
 @pytest.mark.nightly
