@@ -40,7 +40,7 @@ def server(address: str) -> Any:
     except Exception as problem:  # httpx's, and ValueError for what is no address
         raise SequoiaError(f"no running app answers at {address}: {problem}") from None
     found: Any = client.view_api(return_format="dict", print_info=False)
-    made = MCPServer("sequoia")
+    made = MCPServer("Sequoia")
     for name, about in found["named_endpoints"].items():
         made.add_tool(_tool(client, name, about), name[1:], description=about.get("description"))
     return made
