@@ -126,6 +126,7 @@ const isReplay = ({ state, isOver, end }) => state === "finished" && end > 0 && 
  */
 export function stateInWords(store) {
   if (store.state === "running" && !store.end) return "processing the prompt";
+  if (store.paused) return "paused";
   if (!isReplay(store)) return STATES[store.state];
   return store.playing ? "replaying" : "replay paused";
 }

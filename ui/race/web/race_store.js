@@ -27,9 +27,9 @@ import { LaneTotals, referenceLane } from "./lane_totals.js";
  * A message from the server; see ui/race/messages.py. A message without a `race` has only words to
  * show.
  * @typedef {StepsMessage & {race?: string | null, meta?: any, notes?: string[], lanes?: Lane[],
- *   step_lanes?: number[], done?: boolean, stopped?: boolean, error?: string | null,
- *   notice?: string | null, results?: (Result | null)[], analysis?: Analysis[],
- *   verdict?: Verdict, pool?: Pool}} RaceMessage
+ *   step_lanes?: number[], done?: boolean, end?: string, stopped?: boolean,
+ *   error?: string | null, notice?: string | null, results?: (Result | null)[],
+ *   analysis?: Analysis[], verdict?: Verdict | null, pool?: Pool | null}} RaceMessage
  */
 
 /**
@@ -77,6 +77,7 @@ export class RaceStore extends Playback {
     this.pool = null;
     this.done = false;
     this.stopped = false;
+    this.paused = false; // whether the requested steps were made, and the race can go on
     this.failed = false;
     this.error = null;
     this.notice = null;
@@ -115,6 +116,7 @@ export class RaceStore extends Playback {
     if (message.done !== undefined) {
       this.done = Boolean(message.done);
       this.stopped = Boolean(message.stopped);
+      this.paused = message.end === "paused";
     }
     const isOfItsSteps = (message.race ?? null) !== null && message.done !== undefined;
     if (message.error !== undefined && isOfItsSteps) this.failed = Boolean(message.error);
