@@ -1,7 +1,7 @@
 // Whose run is on screen, and when a visitor can follow another visitor's run.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Following } from "../../ui/shared/web/playback.js";
+import { Following } from "../../ui/shared/web/following.js";
 
 const WAIT = { wait: { ahead: 1, seconds: 5 }, follow: true, notice: "1 run ahead of you" };
 const THEIRS = { run: "theirs", followed: true, done: false, notice: "their words" };

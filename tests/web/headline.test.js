@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { FakeNode, made } from "./fake_page.js";
 import { Headline } from "../../ui/decode/web/headline.js";
 import { earlyEnd } from "../../ui/decode/web/same_text.js";
-import { RunStore } from "../../ui/decode/web/run_store.js";
+import { RunStore } from "../../ui/run/web/run_store.js";
 import { aStep } from "./a_step.js";
 
 globalThis.matchMedia = /** @type {any} */ (() => ({ matches: true }));

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FakeNode, made } from "./fake_page.js";
-import { Inspector } from "../../ui/decode/web/inspector.js";
+import { Inspector } from "../../ui/run/web/inspector.js";
 import { viewStep } from "./a_step.js";
 import { why } from "../../ui/shared/web/step_words.js";
 import { topology } from "../../ui/shared/web/tree_layout.js";
@@ -21,7 +21,7 @@ function shownOfTrial(trial, temperature) {
 /** Those of `keys` whose numbers are shown for the trial of `node`. */
 function shownFigures(view, node, keys) {
   const figures = keys.map((key) => ({ key, box: new FakeNode(), value: new FakeNode() }));
-  const store = { slotCounts: () => [3, 9] };
+  const store = { lane: { slots: { counts: () => [3, 9] } } };
   made(Inspector, { store, figures }).paintFigures(view, node, view.trial(node));
   return figures.filter(({ box }) => !box.hidden).map(({ key }) => key);
 }
@@ -70,7 +70,7 @@ test("after a rejected sibling, the ratio and p in the reason are named as resid
 test("the inspector shows how often a node's position was accepted", () => {
   const view = thirdAccepted("sequoia");
   const figures = [{ key: "share", box: new FakeNode(), value: new FakeNode() }];
-  const store = { slotCounts: (tree, node) => [node, 9] };
+  const store = { lane: { slots: { counts: (tree, node) => [node, 9] } } };
   made(Inspector, { store, figures }).paintFigures(view, 3, view.trial(3));
   assert.equal(figures[0].value.textContent, "3 of 9");
 });

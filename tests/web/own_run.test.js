@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ownRun } from "../../ui/decode/web/own_run.js";
-import { RunStore } from "../../ui/decode/web/run_store.js";
+import { RunStore } from "../../ui/run/web/run_store.js";
 import { aStep } from "./a_step.js";
 
 globalThis.matchMedia = () => ({ matches: false });

@@ -6,7 +6,7 @@ import { FakeNode, made } from "./fake_page.js";
 import { Chart } from "../../ui/shared/web/chart.js";
 import { PanAndZoom } from "../../ui/shared/web/pan_and_zoom.js";
 import { PhaseBar } from "../../ui/shared/web/phase_bar.js";
-import { PlaybackBar } from "../../ui/shared/web/playback_bar.js";
+import { PlaybackBar } from "../../ui/run/web/playback_bar.js";
 
 afterEach(() => {
   for (const name of ["window", "location", "getComputedStyle"]) delete globalThis[name];

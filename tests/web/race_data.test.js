@@ -6,10 +6,10 @@ import { raceData } from "../../ui/race/web/race_data.js";
 const RUNS = [0, 1, 2].map((seed) => ({ prompt: "def f", seed, seconds: [0.02, 0.01] }));
 const RACE = {
   meta: { label: "measured" },
-  lanes: [{ name: "Plain", how: "plain decoding" }],
+  lanes: [{ about: { name: "Plain", how: "plain decoding" } }],
   trees: [{ parents: [-1] }],
   pieces: new Map([["7", " a"]]),
-  steps: [{ tree: 0 }],
+  arrived: [{ tree: 0 }],
   stepLanes: [0],
   stopped: false,
   notes: [],

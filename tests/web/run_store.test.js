@@ -1,11 +1,11 @@
-// How the Decode view plays a run automatically, and what it says about the run's totals and last
-// tree.
+// How runs and races are played, what is shown of each lane at a moment, and what the Decode view
+// says about a run's totals and last tree.
 import "./fake_page.js";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FakeNode, made } from "./fake_page.js";
 import { RunHeader } from "../../ui/decode/web/run_header.js";
-import { RunStore } from "../../ui/decode/web/run_store.js";
+import { RunStore } from "../../ui/run/web/run_store.js";
 import { aStep } from "./a_step.js";
 
 globalThis.matchMedia = /** @type {any} */ (() => ({ matches: false }));
@@ -95,7 +95,7 @@ test("the tile shows the run's verdict, whatever step is shown", () => {
 test("a small last tree is explained only if a run was given one tree for all steps", async () => {
   const canvas = { setAttribute() {}, getContext() {} };
   Object.assign(document, { createElement: () => canvas }); // needed when the module is imported
-  const { TreeNote } = await import("../../ui/decode/web/tree_panel.js");
+  const { TreeNote } = await import("../../ui/run/web/tree_panel.js");
   const noteOf = (tree) => {
     const store = new RunStore();
     const steps = [0, 0, 1].map((number, i) => aStep({ ...STEP, i, tree: number }));
@@ -234,4 +234,132 @@ test("if slow motion was chosen before a run, the run begins with its very first
   opened.chooseRate("slow");
   for (const store of [paced(2), playing(opened)])
     assert.deepEqual([store.at, store.slow.picture, store.playing], [0, 0, true]);
+});
+
+// -- races ---------------------------------------------------------------------------------------
+
+/** A recorded race of lanes whose steps take `each` seconds; lane 0 is plain. */
+function race(each = [0.3, 0.2, 0.4], counts = [6, 3, 2], meta = { label: "recorded" }) {
+  const store = new RunStore();
+  const lanes = /** @type {any} */ (each.map((_, i) => ({ name: `L${i}`, plain: i === 0 })));
+  const steps = [];
+  const stepLanes = [];
+  each.forEach((verify, lane) => {
+    for (let i = 0; i < counts[lane]; i++) {
+      const seconds = { draft: 0, verify, overhead: 0 };
+      steps.push(aStep({ ...STEP, i, tree: lane && 1, tokens: [0, lane], seconds }));
+      stepLanes.push(lane);
+    }
+  });
+  const trees = [[-1], [-1, 0]];
+  store.take({ race: "r", from: 0, meta, lanes, trees, steps, step_lanes: stepLanes, done: true });
+  return store;
+}
+
+const shownOf = (store) => store.lanes.map((lane) => store.shown(lane));
+
+test("at first, the chosen lane is the first that is not plain, and each has its own steps", () => {
+  const store = race();
+  assert.deepEqual([store.chosen, store.last, store.end.toFixed(3)], [1, 2, "1.800"]);
+  assert.deepEqual(
+    store.lanes.map(({ steps, largest }) => [steps.length, largest.n]),
+    [
+      [6, 1],
+      [3, 2],
+      [2, 2],
+    ],
+  );
+  assert.equal(store.view(1).topo.n, 2);
+  assert.equal(store.view(9), null);
+  assert.equal(store.plain, store.lanes[0]);
+  store.choose(0);
+  assert.equal(store.plain, null);
+});
+
+test("a race is played at the speed at which it takes at least five seconds", () => {
+  assert.equal(race().rate, "x0.25");
+  assert.equal(race([2, 1, 3]).rate, "x1");
+});
+
+test("the other lanes are shown at the time of the chosen lane's step", () => {
+  const store = race();
+  store.seek(1); // after 0.4 s
+  assert.deepEqual(shownOf(store), [1, 2, 1]);
+  store.seekTime(0.5);
+  assert.deepEqual(shownOf(store), [1, 2, 1]);
+  assert.ok(store.slow.isInStep);
+  assert.equal(store.time.toFixed(6), "0.500000");
+});
+
+test("choosing another lane keeps the moment", () => {
+  const store = race();
+  for (const time of [0, 0.1, 0.3, 0.5, 0.75, 1.7, 1.8]) {
+    store.seekTime(time);
+    const before = shownOf(store);
+    for (const lane of [0, 2, 1]) {
+      store.choose(lane);
+      assert.ok(Math.abs(store.time - time) < 1e-9, `${time}: ${store.time} in lane ${lane}`);
+      assert.deepEqual(shownOf(store), before);
+    }
+  }
+  store.choose(3); // there is no such lane
+  assert.equal(store.chosen, 1);
+});
+
+for (const rate of ["x0.25", "easy", "s5", "slow"])
+  test(`the playback goes on to the end of the slowest lane, at rate ${rate}`, () => {
+    const store = race();
+    store.chooseRate(rate);
+    store.seek(2);
+    assert.ok(!store.isOver);
+    store.play();
+    let now = 0;
+    for (; store.playing && now < 60_000; now += 50) store.advance(1000 + now);
+    assert.ok(now > 1000);
+    assert.ok(store.isOver);
+    assert.deepEqual(shownOf(store), [6, 3, 2]);
+    store.play();
+    assert.equal(store.at, 0);
+  });
+
+test("a race that plays by itself ends with all texts beside a step of the chosen lane", () => {
+  const store = race();
+  for (let now = 1000; store.playing && now < 60_000; now += 50) store.advance(now);
+  assert.ok(store.isWhole && store.isOver);
+  store.choose(0);
+  assert.ok(store.isWhole && store.isOver);
+});
+
+test("one step forward from the chosen lane's end is the end of the race, and one step back", () => {
+  const store = race();
+  store.seek(2);
+  store.step(1);
+  assert.ok(store.isOver);
+  store.step(-1);
+  assert.deepEqual([store.at, store.time.toFixed(6)], [2, "0.600000"]);
+  store.step(-1);
+  assert.equal(store.at, 1);
+});
+
+test("a race in progress is followed in all lanes, until the visitor looks back", () => {
+  const store = race([0.3, 0.2], [2, 2], { label: "measured" });
+  const { arrived, stepLanes } = store;
+  const live = new RunStore();
+  const lanes = store.lanes.map(({ about }) => about);
+  const head = { race: "l", meta: { label: "measured" }, lanes: /** @type {any} */ (lanes) };
+  live.take({ ...head, from: 0, trees: [[-1], [-1, 0]], steps: [], done: false });
+  assert.equal(live.state, "running");
+  live.take({ race: "l", from: 0, steps: arrived.slice(0, 3), step_lanes: stepLanes.slice(0, 3) });
+  assert.deepEqual(shownOf(live), [2, 1]);
+  live.seek(0);
+  live.take({ race: "l", from: 3, steps: arrived.slice(3), step_lanes: [1] });
+  assert.deepEqual(shownOf(live), [0, 1]);
+  live.goLive();
+  assert.deepEqual(shownOf(live), [2, 2]);
+});
+
+test("a message about further runs of another race changes nothing", () => {
+  const store = race();
+  store.take(/** @type {any} */ ({ race: "other", pool: { runs: [] } }));
+  assert.deepEqual([store.name, store.pool], ["r", null]);
 });

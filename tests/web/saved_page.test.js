@@ -74,9 +74,9 @@ test("if a race cannot be saved, a message says why and what to do", async () =>
     await saveRecording({ ...store, set: ({ error }) => found.push(error) }, recording);
     return found.join();
   };
-  const none = await said({ steps: [] });
+  const none = await said({ arrived: [] });
   assert.equal(none, "Not saved: there is no race on screen; start one or open a file first");
-  assert.match(await said({ steps: [{}], done: false }), /the race is not over yet/);
+  assert.match(await said({ arrived: [{}], done: false }), /the race is not over yet/);
 });
 
 test("the title of a saved page says what it shows, and names the models", () => {

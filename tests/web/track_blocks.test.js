@@ -1,7 +1,7 @@
 // The blocks of the playback track: every step that took time is visible, however short.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { drawnBlocks } from "../../ui/decode/web/track_blocks.js";
+import { drawnBlocks } from "../../ui/run/web/track_blocks.js";
 
 /** Steps of the given [drafting, rest] seconds, one after the other; one token each. */
 function stepsOf(...times) {

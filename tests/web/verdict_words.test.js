@@ -42,7 +42,7 @@ const NAMES = [
   "SpecInfer tree, SpecInfer",
   "SpecInfer tree, top-k",
 ];
-const lanes = NAMES.map((name, i) => ({ name, plain: !i }));
+const lanes = NAMES.map((name, i) => ({ about: { name, plain: !i } }));
 const pair = (faster, slower) => ({ faster, slower, ratio: 1.41, least: 1.2, most: 1.6 });
 const headline = (code, winner = -1, rival = -1, best = "") =>
   headlineInWords(

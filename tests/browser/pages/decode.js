@@ -1,14 +1,14 @@
 /* The Decode view on a page of its own, served by tests/browser/view_pages.py. The address can end
    with ? and these options, separated by &:
    run=NAME   the run to show, from canned.json; "none" for no run; the default is 128
-   rate=s2    the playback rate, a key of RATES in ui/decode/web/scrubber.js
+   rate=s2    the playback rate, a key of RATES in ui/run/web/playback_bar.js
    dark       the dark theme
    live       steps arrive one by one, as from a running engine
    bare       no menu above the view, and no run */
 import * as treeLayout from "../../../ui/shared/web/tree_layout.js";
 import * as stepWords from "../../../ui/shared/web/step_words.js";
 import { mountDecode } from "../../../ui/decode/web/decode_view.js";
-import { bestStep, lastFullStep } from "../../../ui/decode/web/steps_to_show.js";
+import { bestStep, lastFullStep } from "../../../ui/run/web/steps_to_show.js";
 import { viewStep } from "../../../ui/shared/web/step_view.js";
 import { allCells } from "../../../ui/shared/web/tree_layout.js";
 import { TreeView } from "../../../ui/shared/web/tree_view.js";

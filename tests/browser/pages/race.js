@@ -1,10 +1,9 @@
 /* The Race view alone, with a simulated race. ?lanes=2, &noplain, &tokens=512, &dark, &live
    (steps arrive bit by bit, as from a running engine), &empty. */
 import { mountRace } from "../../../ui/race/web/race_view.js";
-import * as laneTotals from "../../../ui/race/web/lane_totals.js";
 import { cannedRace, deliver } from "./canned_race.js";
 
-window.modules = { ...laneTotals, cannedRace, deliver };
+window.modules = { cannedRace, deliver };
 const query = new URLSearchParams(location.search);
 const said = [];
 document.body.classList.toggle("dark", query.has("dark"));

@@ -14,7 +14,7 @@ import { linkChanged, linkView, rememberInAddress } from "../../shared/web/page_
 
 /**
  * @import { Props, Trigger, Watch } from "../../shared/web/connect_component.js"
- * @import { RunStore } from "./run_store.js"
+ * @import { RunStore } from "../../run/web/run_store.js"
  */
 
 /**
@@ -113,7 +113,7 @@ const seekWhenThere = (store, step) =>
   );
 
 // Wait for the first message of a run: that message clears any error or notice shown before it.
-const whenRun = (store, act) => once(store, ({ run }) => run !== null, act);
+const whenRun = (store, act) => once(store, ({ name }) => name !== null, act);
 
 function once(store, isTime, act) {
   let isOver = false;

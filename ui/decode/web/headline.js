@@ -12,8 +12,9 @@ import { speedupInWords, speedupWords } from "../../shared/web/verdict_words.js"
 
 /**
  * @import { Meta } from "../../shared/web/run_facts.js"
- * @import { RunStore } from "./run_store.js"
- * @import { Totals } from "./run_totals.js"
+ * @import { PresenterHead } from "../../run/web/presenter.js"
+ * @import { RunStore } from "../../run/web/run_store.js"
+ * @import { Totals } from "../../run/web/lane_run.js"
  */
 
 const PAPER = "https://arxiv.org/abs/2402.12374";
@@ -50,7 +51,7 @@ export class Headline {
     this.more = button(this.acts, {
       text: "Run it again",
       part: "run-again",
-      act: () => again?.(store.run),
+      act: () => again?.(store.name),
     });
     const entry = keptPlace() ? RESUME : TOUR;
     const tour = () => openView("tour");
@@ -119,6 +120,24 @@ export function headlineNumber(store) {
     : speedupInWords(speedup);
 }
 
+/**
+ * The line on top of presenter mode.
+ * @param {RunStore} store
+ * @returns {PresenterHead}
+ */
+export function presenterHead(store) {
+  const { meta } = store;
+  const { speedup } = meta;
+  if (!speedup) return { words: headlineNumber(store), code: null, basis: "" };
+  const interval = speedup.code === "no_clear_difference" ? "" : speedupWords(speedup).interval;
+  const runs = speedup.runs > 1 ? `over ${speedup.runs} runs` : "";
+  return {
+    words: speedupInWords(speedup),
+    code: runWords.verdictColour(meta, speedup.code),
+    basis: [interval, runs].filter(Boolean).join(", "),
+  };
+}
+
 /** @type {(totals: Totals) => string} */
 const tokens = ({ tokensPerStep }) =>
   known(tokensPerStep) ? rate(tokensPerStep) + " tokens per step" : "–";
@@ -134,10 +153,10 @@ function claim(store) {
 }
 
 /** @type {(store: RunStore, canRun: boolean) => string} canRun: false in a saved page */
-function waiting({ done, end, last, meta }, canRun) {
+function waiting({ done, reason, last, meta }, canRun) {
   if (last < 0) return "";
   if (meta.tree?.request?.[0] === "plain") return "The large model alone: one token per pass.";
-  const canContinue = canRun && (end === "paused" || end === "stopped");
+  const canContinue = canRun && (reason === "paused" || reason === "stopped");
   return done && !canContinue
     ? "The large model alone was not timed, so there is no speed-up."
     : "The speed-up appears after the run if the large model alone is timed as well.";

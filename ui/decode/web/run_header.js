@@ -3,16 +3,17 @@
 import { attr, el, show, text } from "../../shared/web/dom.js";
 import { Banners } from "../../shared/web/banners.js";
 import { count, known, ms, rate, grouped } from "../../shared/web/format.js";
-import { FactStrip, sharedFacts } from "../../shared/web/run_facts.js";
+import { runFacts } from "../../run/web/lane_facts.js";
+import { FactStrip } from "../../shared/web/run_facts.js";
 import * as runWords from "../../shared/web/run_words.js";
 import { summary } from "../../shared/web/step_words.js";
 import { fillTile, makeTiles } from "../../shared/web/panel.js";
 import { speedupWords } from "../../shared/web/verdict_words.js";
 
 /**
- * @import { Fact, Meta } from "../../shared/web/run_facts.js"
- * @import { RunStore } from "./run_store.js"
- * @import { Totals } from "./run_totals.js"
+ * @import { Meta } from "../../shared/web/run_facts.js"
+ * @import { RunStore } from "../../run/web/run_store.js"
+ * @import { Totals } from "../../run/web/lane_run.js"
  */
 
 /** @type {[string, string, string][]} name of the total, label, key of tooltips.json */
@@ -66,7 +67,7 @@ export class RunHeader {
   paint() {
     const { store } = this;
     if (this.version !== store.version || this.meta !== store.meta) this.paintMeta();
-    runWords.paintBadge(this.badge, store.run ? store.meta : null, store.done, "run");
+    runWords.paintBadge(this.badge, store.name ? store.meta : null, store.done, "run");
     this.paintTotals(store.totals(store.written));
     this.banners.paint();
     const end = store.version + ":" + store.last + store.ending;
@@ -145,20 +146,4 @@ function comparedWith(meta) {
     : "a short plain run of the same prompt, " + timed;
   const runs = speedup.runs > 1 ? ` Over ${speedup.runs} runs.` : "";
   return `Compared with ${baseline}: ${ms(speedup.seconds[1])} per token.${runs}${INTERVAL}`;
-}
-
-/**
- * The settings, machine and date of a run as short facts.
- * @param {Meta} meta
- * @returns {Fact[]}
- */
-export function runFacts(meta) {
-  const { nodes, levels, description, rates } = meta.tree || {};
-  const words = runWords.sourced(description ?? "", rates);
-  const sizes = [nodes && count(nodes, "node"), levels && count(levels, "level"), words];
-  const isDefault = meta.verifier === "sequoia";
-  return sharedFacts(meta, [
-    ["tree", nodes || description ? sizes.filter(Boolean).join(", ") : ""],
-    ["verifier", isDefault ? "" : runWords.verifier(meta.verifier)],
-  ]);
 }

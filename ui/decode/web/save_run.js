@@ -2,7 +2,7 @@
 import { recordedMeta } from "../../shared/web/recorded.js";
 import { saveShownIn } from "../../shared/web/save_page.js";
 
-/** @import { RunStore } from "./run_store.js" */
+/** @import { RunStore } from "../../run/web/run_store.js" */
 
 /**
  * Save the run that the Decode tab shows. If that fails, the view shows why.
@@ -23,11 +23,11 @@ export const saveShown = () =>
  * @param {RunStore} store
  * @returns {any}
  */
-const runData = ({ meta, trees, pieces, steps, end, tail }) => ({
+const runData = ({ meta, trees, pieces, arrived, reason, tail }) => ({
   meta: recordedMeta(meta),
   trees: trees.map(({ parents }) => parents),
   pieces: Object.fromEntries(pieces),
-  steps,
-  end,
+  steps: arrived,
+  end: reason,
   tail,
 });

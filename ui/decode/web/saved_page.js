@@ -1,6 +1,6 @@
 /* The script of a saved page: one HTML file that contains a run. */
 import { mountDecode } from "./decode_view.js";
-import { runFacts } from "./run_header.js";
+import { runFacts } from "../../run/web/lane_facts.js";
 import { openSavedPage } from "../../shared/web/opened_page.js";
 import { pageLines } from "../../shared/web/run_facts.js";
 

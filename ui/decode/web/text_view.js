@@ -1,6 +1,6 @@
 /* The text as it grows. The style of each token shows which model it came from. The elements of a
    step are built once, not at every paint. */
-import { lines, writePrompt } from "./prompt_text.js";
+import { lines, writePrompt, writeToken } from "../../run/web/written_text.js";
 import { stoppedAfter } from "./same_text.js";
 import { scrollToEnd, scrollToPiece, scrollToWholeLine } from "./whole_lines.js";
 import { attr, button, el, show, sized, text } from "../../shared/web/dom.js";
@@ -15,7 +15,7 @@ import { addTerm } from "../../shared/web/tooltips.js";
 /**
  * @import { Meta } from "../../shared/web/run_facts.js"
  * @import { NodeId } from "../../shared/web/tree_layout.js"
- * @import { RunStore } from "./run_store.js"
+ * @import { RunStore } from "../../run/web/run_store.js"
  */
 
 const PROMPT_SHOWN = 400; // characters in the prompt's line
@@ -88,10 +88,10 @@ export class TextView {
     this.paintPrompt(store.meta.prompt);
     text(this.title, titleOf(store.largest));
     for (let i = this.flow.children.length; i < steps.length; i++) this.append(i);
-    const isGrowing = store.playing || (store.follow && !store.done);
+    const isGrowing = store.moves;
     // While the run grows or plays, the text after the current moment is hidden. If plain decoding
     // has a panel too, that text is always hidden, so that both panels show the same moment.
-    this.flow.classList.toggle("sq-flow-growing", isGrowing || store.plain.ends.length > 0);
+    this.flow.classList.toggle("sq-flow-growing", isGrowing || store.plain !== null);
     this.paintEnd(store.done && store.written >= store.last);
     this.mark();
     this.link();
@@ -241,23 +241,6 @@ function titleOf({ n, rows }) {
   return rows > 1 ? "With a tree of guesses" : "With a chain of guesses";
 }
 
-/**
- * Append the element of a token. Leading spaces are written before it, so that they are not
- * underlined.
- * @param {HTMLElement} group the element of the step
- * @param {number} k index of the token among those that the step emitted
- * @param {import("../../shared/web/step_view.js").Step} step
- */
-export function writeToken(group, k, step) {
-  const piece = String(step.text?.[k] ?? "");
-  const rest = piece.replace(/^ +/, "");
-  const lead = rest ? piece.slice(0, piece.length - rest.length) : "";
-  if (lead) group[k ? "append" : "before"](lead);
-  const origin = k < step.verdict.path.length - 1 ? "sq-tok-draft" : "sq-tok-own";
-  const words = rest ? lines(rest) : piece;
-  el("span", { class: "sq-tok " + origin, "data-k": k, text: words }, group);
-}
-
 const LATER = "pale: written after the tree had finished";
 
 /** The panel "The large model alone". */
@@ -294,7 +277,7 @@ export class PlainText {
     if (this.meta !== store.meta) this.take(store.meta);
     show(this.root, this.texts.length > 0);
     if (!this.texts.length) return;
-    const count = store.plain.tokens(store.time);
+    const count = store.plain.count(store.time);
     const isOver = store.done && (store.isWhole || (store.at === store.last && !store.playing));
     const shown = `${count} ${isOver}`;
     if (shown === this.shown) return;

@@ -10,7 +10,7 @@ import { isOpened, showTop } from "../../shared/web/opened_file.js";
 import { linkView, rememberInAddress } from "../../shared/web/page_link.js";
 import { rove } from "../../shared/web/roving_focus.js";
 
-/** @import { RaceStore } from "./race_store.js" */
+/** @import { RunStore } from "../../run/web/run_store.js" */
 
 const UNKNOWN = "{}"; // values of a form that are not known yet
 
@@ -35,7 +35,7 @@ export function connect(element, props, watch, trigger) {
   let hasCome = false; // whether the first race was asked for
   const forgetOpening = () => {
     const { store } = view;
-    if (opening && store.race === opening && isOfOtherModels(store.meta)) store.reset(null);
+    if (opening && store.name === opening && isOfOtherModels(store.meta)) store.reset(null);
     store.changed();
   };
   onModels(forgetOpening);
@@ -48,7 +48,7 @@ export function connect(element, props, watch, trigger) {
   const take = (received) => {
     const message = view.store.following.note(received, view.store.notice);
     if (!message) return;
-    if (message.race && message.race !== view.store.race) raced = form();
+    if (message.race && message.race !== view.store.name) raced = form();
     if (isOpened(message, "race", view.store)) showTop(root);
     view.store.ingest(message);
     if (message.race) opening ??= message.stored === false && message.race;
@@ -72,7 +72,7 @@ export function connect(element, props, watch, trigger) {
 const LANES = [1, 2, 3, 4];
 
 /**
- * @param {RaceStore} store
+ * @param {RunStore} store
  * @param {(values: Record<string, any>) => void} fill puts values into the form
  */
 function linkRace(store, fill) {

@@ -1,6 +1,5 @@
 /* The check of losslessness at temperatures above 0. Each lane with a draft samples tokens at one
    position of a text. Their counts are compared with the target's distribution there. */
-import { laneName } from "./lane.js";
 import { el, show, text } from "../../shared/web/dom.js";
 import {
   count,
@@ -17,7 +16,7 @@ import { addTerm, headed } from "../../shared/web/tooltips.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
 /** @typedef {import("../../shared/web/schema.js").SampleCount} Count */
-/** @typedef {import("./race_store.js").RaceStore} RaceStore */
+/** @typedef {import("../../run/web/run_store.js").RunStore} RunStore */
 /** @typedef {import("../../shared/web/schema.js").Result} Result */
 /** @typedef {{i: number, count: Count, p: number | null}} Counted a lane's counts and p-value */
 /**
@@ -32,7 +31,7 @@ const TARGET = ["target probability", "target probability"];
 /** The panel with the counts. */
 export class DistributionCheck {
   /**
-   * @param {RaceStore} store
+   * @param {RunStore} store
    * @param {HTMLElement} host
    */
   constructor(store, host) {
@@ -91,7 +90,7 @@ export class DistributionCheck {
       "Each lane with a draft repeats one step, each time with another seed, and the first token of the step is counted. Every repetition continues the same text, ";
     this.where.replaceChildren(how);
     el("code", { text: "…" + readable(context) }, this.where);
-    const name = laneName(this.lanes[lane], lane);
+    const name = this.lanes[lane].title;
     this.where.append(
       `, so the counted token takes the place of token ${position + 1} in the text of ${name}. `,
     );
@@ -105,7 +104,7 @@ export class DistributionCheck {
   paintCounts(drawn) {
     const { table } = this;
     table.replaceChildren();
-    const lanes = drawn.map(({ i }) => laneName(this.lanes[i], i));
+    const lanes = drawn.map(({ i }) => this.lanes[i].title);
     const body = headed(table, ["next token", TARGET, ...lanes]);
     const counts = drawn.map((one) => one.count);
     const longest = counts.reduce((one, other) => (other.draws > one.draws ? other : one));

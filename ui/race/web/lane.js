@@ -1,8 +1,8 @@
 /* The card of one lane of a race: the lane's text and figures up to the race time shown. */
 import { basisOf, countedIn } from "./lane_basis.js";
-import { laneMark } from "./lane_style.js";
+import { laneMark } from "../../run/web/lane_style.js";
 import { LaneText } from "./lane_text.js";
-import { placeInWords, speedRatio } from "./lane_totals.js";
+import { goalOf, placeInWords, speedRatio } from "./lane_places.js";
 import { attr, button, el, show, text } from "../../shared/web/dom.js";
 import * as format from "../../shared/web/format.js";
 import { known, ms, percent, rate, readable, grouped } from "../../shared/web/format.js";
@@ -14,16 +14,14 @@ import { TreeThumbnail } from "../../shared/web/tree_thumbnail.js";
 import { speedupWords } from "../../shared/web/verdict_words.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
-/** @typedef {import("./lane_style.js").LaneStyle} LaneStyle */
-/** @typedef {import("./lane_totals.js").LaneTotals} LaneTotals */
-/** @typedef {import("./lane_totals.js").Place} Place */
-/** @typedef {import("./lane_totals.js").Sum} Sum */
+/** @typedef {import("../../run/web/lane_style.js").LaneStyle} LaneStyle */
+/** @typedef {import("../../run/web/lane_run.js").LaneRun} LaneRun */
+/** @typedef {import("./lane_places.js").Place} Place */
+/** @typedef {import("../../run/web/lane_run.js").Sum} Sum */
 /** @typedef {import("../../shared/web/schema.js").SampleCount} Count */
-/** @typedef {import("./race_store.js").Lane} Lane */
-/** @typedef {import("./race_store.js").RaceStore} RaceStore */
+/** @typedef {import("../../run/web/run_store.js").RunStore} RunStore */
 /** @typedef {import("../../shared/web/schema.js").Result} Result */
-/** @typedef {import("./race_store.js").Verdict} Verdict */
-/** @typedef {(name: string, data: object) => void} Trigger */
+/** @typedef {import("../../run/web/arrived.js").Verdict} Verdict */
 
 // Name of each figure, its label, and the name of its tooltip.
 const FIGURES = [
@@ -52,29 +50,31 @@ const VERDICTS = {
 /** A lane's card. */
 export class LaneView {
   /**
-   * @param {RaceStore} store
+   * @param {RunStore} store
    * @param {HTMLElement} host
    * @param {number} index of the lane
-   * @param {LaneStyle} style
-   * @param {{trigger: Trigger | null, showTree: (lane: number) => void}} act
-   *   trigger: if null, the card has no button that opens the lane in One decoder
+   * @param {{style: LaneStyle, showTree: () => void}} options showTree: brings the tree of the
+   *   chosen lane into view
    */
-  constructor(store, host, index, style, { trigger, showTree }) {
+  constructor(store, host, index, { style, showTree }) {
     this.store = store;
     this.index = index;
     this.lane = store.lanes[index];
-    const name = laneName(this.lane, index);
     const look = { class: "sq-panel race-lane", style: `--race-lane: ${style.colour}` };
-    this.root = el("article", { ...look, "data-lane": index, "aria-label": name }, host);
-    this.makeHead(name, style);
+    this.root = el("article", { ...look, "data-lane": index, "aria-label": this.lane.title }, host);
+    this.root.addEventListener("click", (event) => this.press(event));
+    this.makeHead(style);
     this.makeProgress();
-    this.text = new LaneText(this.root, name);
+    this.text = new LaneText(this.root, this.lane.title);
     this.makeSpeed();
     this.makeFigures();
     const foot = el("div", { class: "race-foot" }, this.root);
-    if (trigger) this.makeOpen(foot, trigger);
     const hint = TOOLTIPS["button tree of a lane"];
-    button(foot, { text: "Show tree", hint, act: () => showTree(index) });
+    const act = () => {
+      store.choose(index);
+      showTree();
+    };
+    this.tree = button(foot, { text: "Show tree", hint, act });
     this.makeCheck(foot);
     rove(this.root);
     this.key = "";
@@ -86,25 +86,23 @@ export class LaneView {
     this.paintLossless(null);
   }
 
-  /**
-   * @param {string} name
-   * @param {LaneStyle} style
-   */
-  makeHead(name, style) {
+  /** @param {LaneStyle} style */
+  makeHead(style) {
+    const { about: facts, title } = this.lane;
     const line = el("div", { class: "race-name" }, this.root);
     line.append(laneMark(style));
-    el("h3", { text: name, title: name }, line);
+    el("h3", { text: title, title }, line);
     const finish = el("span", { class: "race-finish" }, line);
     this.time = el("b", { class: "race-time", "data-part": "time" }, finish);
     this.place = addTerm(finish, "", "place", "race-place");
     this.place.dataset.part = "place";
-    const { description, rule } = this.lane;
+    const { description, rule } = facts;
     const how = described({
-      ...this.lane,
+      ...facts,
       description: [description, rule].filter(Boolean).join(", "),
     });
     const short = briefly(description ?? "", this.store.meta);
-    const brief = described({ ...this.lane, description: short, rates: "" });
+    const brief = described({ ...facts, description: short, rates: "" });
     const about = el("div", { class: "race-about" }, this.root);
     this.thumbnail = new TreeThumbnail(about, ...THUMBNAIL);
     el("p", { class: "race-how", text: brief || " ", title: how }, about);
@@ -113,26 +111,18 @@ export class LaneView {
   /**
    * Show the lane's tree, or nothing for plain decoding. A tree that changes is shown as it was in
    * the last step shown.
-   * @param {LaneTotals} total
    * @param {number} done number of steps shown
    */
-  paintTree(total, done) {
-    const { plain, changes } = this.lane;
-    const number = changes ? total.steps[done - 1]?.tree : total.largestTree;
+  paintTree(done) {
+    const { steps, about, largestTree } = this.lane;
+    const { plain, changes } = about;
+    const number = changes ? steps[done - 1]?.tree : largestTree;
     this.thumbnail.show((!plain && this.store.trees[number]?.parents) || null);
   }
 
-  /**
-   * @param {HTMLElement} foot
-   * @param {Trigger} trigger
-   */
-  makeOpen(foot, trigger) {
-    const { store, index } = this;
-    button(foot, {
-      text: "Open in One decoder",
-      hint: TOOLTIPS["button open in decode"],
-      act: () => trigger("open", { race: store.race, lane: index }),
-    });
+  // A press on the card, but not on its buttons or while text is selected, chooses the lane.
+  press({ target }) {
+    if (!target.closest("button") && !String(window.getSelection())) this.store.choose(this.index);
   }
 
   makeProgress() {
@@ -195,32 +185,33 @@ export class LaneView {
    * @param {number} reference index of the lane that this one is compared with
    */
   paint(reference) {
-    const { store, index } = this;
+    const { store, index, lane } = this;
     const verdict = store.isOver ? store.verdict : null;
     const places = verdict?.places ?? [];
-    const total = store.totals[index];
-    const other = store.totals[reference];
+    const other = store.lanes[reference];
     const place = places[index] ?? null;
     const placed = placeInWords(index, store.lanes, places);
     const result = store.results?.[index] ?? null;
     if (this.result !== result) this.paintLossless(result);
+    attr(this.tree, "aria-pressed", String(lane === store.lane));
+    this.root.classList.toggle("is-chosen", lane === store.lane);
     const wasMoving = this.wasMoving;
-    this.wasMoving = store.playing || (store.live && !store.done);
-    const done = total.count(store.t);
-    const { line, state } = store;
-    const key = [done, other?.count(store.t), reference, placed, line, state].join();
+    this.wasMoving = store.moves;
+    const done = store.shown(lane);
+    const goal = goalOf(store);
+    const key = [done, other && store.shown(other), reference, placed, goal, store.state].join();
     if (this.key === key && this.judged === verdict) return;
     this.key = key;
     this.judged = verdict;
-    const sum = total.at(store.t);
-    const loops = this.lane.plain ? "" : repeatsInWords(sum); // plain decoding drafts nothing
-    this.text.paint(total, done, this.ending(total, done), loops);
-    this.paintTree(total, done);
-    this.paintFinish(total, done === total.steps.length && Boolean(total.finish), wasMoving);
-    this.paintProgress(sum, place, placed);
+    const sum = lane.sums[done];
+    const loops = lane.about.plain ? "" : repeatsInWords(sum); // plain decoding drafts nothing
+    this.text.paint(lane, done, this.ending(done), loops);
+    this.paintTree(done);
+    this.paintFinish(done === lane.steps.length && Boolean(lane.finish), wasMoving);
+    this.paintProgress(sum, goal, place, placed);
     this.paintFigures(sum);
     if (verdict?.speedups[index]) this.paintVerdict(verdict);
-    else this.paintSpeed(total, other, reference);
+    else this.paintSpeed(other, reference);
     text(this.counted, verdict ? countedIn(verdict) : "");
     attr(this.root, "data-tokens", sum.tokens);
     attr(this.root, "data-steps", sum.steps);
@@ -228,46 +219,44 @@ export class LaneView {
 
   /**
    * Why the lane ended, in words; empty until it has ended and all of its steps are shown.
-   * @param {LaneTotals} total
    * @param {number} done
    * @returns {string}
    */
-  ending(total, done) {
-    if (done < total.steps.length) return "";
-    const reason = total.finish || (this.store.done ? "stopped" : "");
+  ending(done) {
+    if (done < this.lane.steps.length) return "";
+    const reason = this.lane.finish || (this.store.done ? "stopped" : "");
     return readable(runWords.finish(reason));
   }
 
   /**
    * Show the decode time of a lane that has finished. It is animated if the race time was moving.
-   * @param {LaneTotals} total
    * @param {boolean} isOver
    * @param {boolean} wasMoving
    */
-  paintFinish(total, isOver, wasMoving) {
+  paintFinish(isOver, wasMoving) {
     const isNew = wasMoving && !this.root.dataset.finish;
     show(this.time, isOver);
-    text(this.time, isOver ? format.seconds(total.clock) : "");
+    text(this.time, isOver ? format.seconds(this.lane.seconds) : "");
     if (!isOver) attr(this.root, "data-finish", null);
     else if (!this.root.dataset.finish) attr(this.root, "data-finish", isNew ? "new" : "seen");
   }
 
   /**
    * @param {Sum} sum
+   * @param {number} goal the finish line, in tokens
    * @param {Place | null} place
    * @param {string} placed the place in words
    */
-  paintProgress(sum, place, placed) {
-    const { line } = this.store;
-    const reached = Math.min(sum.tokens, line);
+  paintProgress(sum, goal, place, placed) {
+    const reached = Math.min(sum.tokens, goal);
     show(this.place, Boolean(place));
     const isCertain = !placed.includes(" "); // not "tied for 1st" or "2nd or 3rd"
     text(this.place, placed + (isCertain ? "" : " (within noise)"));
     attr(this.place, "data-place", place && isCertain ? place.place : null);
-    this.fill.style.transform = `scaleX(${reached / line})`;
-    attr(this.bar, "aria-valuemax", line);
+    this.fill.style.transform = `scaleX(${reached / goal})`;
+    attr(this.bar, "aria-valuemax", goal);
     attr(this.bar, "aria-valuenow", reached);
-    text(this.tokens, `${grouped(sum.tokens)} / ${grouped(line)} tokens`);
+    text(this.tokens, `${grouped(sum.tokens)} / ${grouped(goal)} tokens`);
   }
 
   /** @param {Sum} sum */
@@ -290,14 +279,13 @@ export class LaneView {
 
   /**
    * The speed-up so far, without an interval: the race is not over.
-   * @param {LaneTotals} total
-   * @param {LaneTotals | undefined} other totals of the lane that this one is compared with
+   * @param {LaneRun | undefined} other the lane that this one is compared with
    * @param {number} reference the index of that lane
    */
-  paintSpeed(total, other, reference) {
-    const { t, lanes, isOver, word } = this.store;
+  paintSpeed(other, reference) {
+    const { time, lanes, isOver, word } = this.store;
     const self = reference === this.index;
-    const ratio = other ? speedRatio(total, other, t) : NaN;
+    const ratio = other ? speedRatio(this.lane, other, time) : NaN;
     const some = known(ratio);
     const now = isOver || self ? "" : " so far";
     text(this.ratio, some ? ratio.toFixed(2) : "–");
@@ -349,16 +337,16 @@ export class LaneView {
 
 /**
  * The name of the lane that a speed-up is relative to.
- * @param {Lane[]} lanes
+ * @param {LaneRun[]} lanes
  * @param {number} index of that lane
  * @param {boolean} self whether the name is for the card of that lane itself
  * @returns {string}
  */
 function baseline(lanes, index, self) {
-  const { plain, prompt_name: on } = lanes[index];
+  const { plain, prompt_name: on } = lanes[index].about;
   const where = on ? " on " + on : "";
   if (plain) return (self ? "plain decoding" : "plain") + where;
-  return self ? "baseline" + where : laneName(lanes[index], index);
+  return self ? "baseline" + where : lanes[index].title;
 }
 
 // The clock's name is cut at its first comma, which leaves the name of the machine. The source of
@@ -371,7 +359,7 @@ function briefly(description, { clock }) {
 
 /**
  * How a lane decodes. The most important parts come first, because the page may cut the end.
- * @param {Lane} lane
+ * @param {Partial<import("../../shared/web/schema.js").LaneShown>} lane
  * @returns {string}
  */
 function described({ description, verifier, plain, most, changes, kind, rates }) {
@@ -392,12 +380,3 @@ const ruleOf = (verifier, kind) =>
   verifier === "sequoia" && CHAINS.includes(kind)
     ? "Sequoia verifier (the standard one on a chain)"
     : runWords.verifier(verifier) + " verifier";
-
-/**
- * The name of a lane on the page. In a race of two prompts it includes the name of its prompt.
- * @param {Lane} lane
- * @param {number} index
- * @returns {string}
- */
-export const laneName = (lane, index) =>
-  readable([lane?.name || "Lane " + (index + 1), lane?.prompt_name].filter(Boolean).join(" on "));

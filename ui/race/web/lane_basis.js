@@ -2,7 +2,7 @@
    or several, and where the step times come from. */
 import { count } from "../../shared/web/format.js";
 
-/** @typedef {import("./race_store.js").Verdict} Verdict */
+/** @typedef {import("../../run/web/arrived.js").Verdict} Verdict */
 
 /**
  * Whether the speed-up of a lane is that of expected tokens per step.

@@ -5,7 +5,7 @@ import { readable } from "../../shared/web/format.js";
 import { draftedOf } from "../../shared/web/step_view.js";
 import { addTerm } from "../../shared/web/tooltips.js";
 
-/** @typedef {import("./lane_totals.js").LaneTotals} LaneTotals */
+/** @typedef {import("../../run/web/lane_run.js").LaneRun} LaneRun */
 /** @typedef {import("../../shared/web/step_view.js").Step} Step */
 
 /** The text box of a lane. */
@@ -29,14 +29,14 @@ export class LaneText {
   }
 
   /**
-   * @param {LaneTotals} total
+   * @param {LaneRun} lane
    * @param {number} count how many of the lane's steps to show
    * @param {string} ending why the lane ended; empty while steps are still to come
    * @param {string} loops in words, how much of the text is repeated
    */
-  paint(total, count, ending, loops) {
+  paint(lane, count, ending, loops) {
     const all = /** @type {HTMLCollectionOf<HTMLElement>} */ (this.flow.children);
-    for (let i = all.length; i < count; i++) this.append(total.steps[i]);
+    for (let i = all.length; i < count; i++) this.append(lane.steps[i]);
     const last = Math.max(count, this.shown);
     for (let i = Math.min(count, this.shown); i < last; i++) all[i].hidden = i >= count;
     this.shown = count;

@@ -1,8 +1,7 @@
 /* The charts: tokens and speed-up so far over decode time. They are drawn alternately, each at most
    four times a second. */
-import { laneName } from "./lane.js";
-import { laneStyles } from "./lane_style.js";
-import { speedRatio } from "./lane_totals.js";
+import { laneStyles } from "../../run/web/lane_style.js";
+import { baseOf, goalOf, speedRatio } from "./lane_places.js";
 import { raceFacts } from "./race_header.js";
 import { Chart, followTheme } from "../../shared/web/chart.js";
 import { button, el, text } from "../../shared/web/dom.js";
@@ -16,8 +15,9 @@ import * as pictures from "../../shared/web/save_picture.js";
 import { addTerm } from "../../shared/web/tooltips.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
-/** @typedef {import("./lane_style.js").LaneStyle} LaneStyle */
-/** @typedef {import("./race_store.js").RaceStore} RaceStore */
+/** @typedef {import("../../run/web/lane_run.js").LaneRun} LaneRun */
+/** @typedef {import("../../run/web/lane_style.js").LaneStyle} LaneStyle */
+/** @typedef {import("../../run/web/run_store.js").RunStore} RunStore */
 /**
  * A chart in its panel. `make` returns what to draw. `why`: the paragraph that is shown while there
  * is no chart. `none`: its text if there is still no chart when the race has ended. `shows`: the
@@ -45,7 +45,7 @@ const axis = (label, range) => ({ title: { text: label }, automargin: false, ran
 /** The two chart panels. */
 export class RaceCharts {
   /**
-   * @param {RaceStore} store
+   * @param {RunStore} store
    * @param {HTMLElement} host
    */
   constructor(store, host) {
@@ -96,8 +96,8 @@ export class RaceCharts {
     const { lanes, word, version } = this.store;
     if (this.version !== version) this.clear();
     this.version = version;
-    const base = lanes[this.store.base(0)];
-    const over = base ? overWhat(base, lanes.indexOf(base)) : "";
+    const base = lanes[baseOf(this.store, 0)];
+    const over = base ? overWhat(base) : "";
     text(this.tokens.word, word);
     text(this.speedup.word, [word, over].filter(Boolean).join(", "));
     text(
@@ -119,8 +119,8 @@ export class RaceCharts {
 
   /** A key for the state that the charts should show. */
   get state() {
-    const { version, built, t, steps, done } = this.store;
-    return [version, built, t, steps.length, done].join();
+    const { version, time, arrived, done } = this.store;
+    return [version, time, arrived.length, done].join();
   }
 
   /** Of the charts that do not show the newest state, the one drawn least recently, if any. */
@@ -167,31 +167,34 @@ export class RaceCharts {
 
   // Null before the first step.
   tokenFigure() {
-    const { totals, lanes, t, line, end } = this.store;
-    if (!end) return null;
+    const { store } = this;
+    const { lanes } = store;
+    const goal = goalOf(store);
+    if (!store.end) return null;
     const styles = laneStyles(lanes);
-    const data = totals.map((total, i) => {
-      const sums = total.sums.slice(0, total.count(t) + 1);
+    const data = lanes.map((lane, i) => {
+      const sums = lane.sums.slice(0, store.shown(lane) + 1);
       const tokens = sums.map((sum) => sum.tokens);
       return this.curve(i, styles[i], sums, tokens, "%{y} tokens at %{x:.3f} s");
     });
-    return { data, layout: { ...this.layout("tokens", line * 1.06), shapes: [finishLine(line)] } };
+    return { data, layout: { ...this.layout("tokens", goal * 1.06), shapes: [finishLine(goal)] } };
   }
 
   // Null before there is a speed-up.
   ratioFigure() {
-    const { lanes, totals, t } = this.store;
-    const references = lanes.map((_, i) => this.store.base(i));
-    const isKnown = (total, i) =>
-      i !== references[i] && total.clock && totals[references[i]]?.clock;
-    if (!totals.some(isKnown)) return null;
+    const { store } = this;
+    const { lanes } = store;
+    const references = lanes.map((_, i) => baseOf(store, i));
+    const isKnown = (lane, i) =>
+      i !== references[i] && lane.seconds && lanes[references[i]]?.seconds;
+    if (!lanes.some(isKnown)) return null;
     const styles = laneStyles(lanes);
     let top = 1.2;
-    const curves = totals.map((total, i) => {
+    const curves = lanes.map((lane, i) => {
       const self = i === references[i];
-      const other = totals[references[i]] ?? total;
-      const sums = total.sums.slice(1, total.count(t) + 1);
-      const y = sums.map((sum) => (self ? 1 : speedRatio(total, other, sum.seconds)));
+      const other = lanes[references[i]] ?? lane;
+      const sums = lane.sums.slice(1, store.shown(lane) + 1);
+      const y = sums.map((sum) => (self ? 1 : speedRatio(lane, other, sum.seconds)));
       const known = y.map((value) => (Number.isFinite(value) ? value : null));
       top = Math.max(top, ...known);
       return this.curve(i, styles[i], sums, known, "%{y:.2f}× at %{x:.3f} s");
@@ -205,7 +208,7 @@ export class RaceCharts {
     const { done, end } = this.store;
     const room = done ? end * 1.02 : 1.5 ** Math.ceil(Math.log(end) / Math.log(1.5));
     const xaxis = axis("decode time (s)", [0, room]);
-    const names = this.store.lanes.map(laneName);
+    const names = this.store.lanes.map(({ title }) => title);
     const rows = legendRows(names, this.tokens.chart.size.w - MARGIN.l - MARGIN.r);
     const margin = { ...MARGIN, t: ABOVE + ROW * rows };
     return { showlegend: true, margin, xaxis, yaxis: axis(label, [0, top]) };
@@ -216,7 +219,7 @@ export class RaceCharts {
     return {
       type: "scatter",
       mode: "lines+markers",
-      name: plotlyText(laneName(this.store.lanes[i], i)),
+      name: plotlyText(this.store.lanes[i].title),
       x: sums.map((sum) => sum.seconds),
       y,
       line: { color: colour, width: 2, dash },
@@ -234,13 +237,12 @@ export class RaceCharts {
 
 /**
  * What speed-ups are relative to, in words.
- * @param {import("./race_store.js").Lane} base the lane that the first lane is compared with
- * @param {number} index of `base`
+ * @param {LaneRun} base the lane that the first lane is compared with
  * @returns {string}
  */
-function overWhat(base, index) {
-  const { plain, prompt_name: on } = base;
-  if (!on) return "over " + laneName(base, index);
+function overWhat({ about, title }) {
+  const { plain, prompt_name: on } = about;
+  if (!on) return "over " + title;
   return plain
     ? "each over plain decoding of its own prompt"
     : "each over the slowest lane on its prompt";
@@ -277,14 +279,14 @@ const finishLine = (y) => ({
 
 /**
  * The CSV table of tokens over time: one row per step.
- * @param {RaceStore} store
+ * @param {RunStore} store
  * @returns {Record<string, string | number>[]}
  */
-const raceRows = ({ lanes, totals, word }) =>
-  totals.flatMap(({ sums }, i) =>
+const raceRows = ({ lanes, word }) =>
+  lanes.flatMap(({ sums, title }, i) =>
     sums.slice(1).map((sum, k) => ({
       lane: i,
-      name: laneName(lanes[i], i),
+      name: title,
       step: sum.steps,
       seconds: sum.seconds,
       tokens: sum.tokens,

@@ -1,15 +1,14 @@
 /* The header of the Race view: the models, settings, state, prompts and notes of the race, and
    banners. */
 import { Banners } from "../../shared/web/banners.js";
-import { laneName } from "./lane.js";
-import { placeInWords } from "./lane_totals.js";
-import { headlinesInWords } from "./race_headline.js";
+import { placeInWords } from "./lane_places.js";
+import { codeOfAll, headlinesInWords } from "./race_headline.js";
 import { attr, el, pool, show, text } from "../../shared/web/dom.js";
 import { known, readable, seconds } from "../../shared/web/format.js";
 import { FactStrip, sharedFacts } from "../../shared/web/run_facts.js";
 import * as runWords from "../../shared/web/run_words.js";
 
-/** @typedef {import("./race_store.js").RaceStore} RaceStore */
+/** @typedef {import("../../run/web/run_store.js").RunStore} RunStore */
 /** @typedef {import("../../shared/web/run_facts.js").Fact} Fact */
 
 const STATES = {
@@ -23,7 +22,7 @@ const STATES = {
 /** The header of the Race view. */
 export class RaceHeader {
   /**
-   * @param {RaceStore} store
+   * @param {RunStore} store
    * @param {HTMLElement} host
    * @param {() => void} [follow] asks the server for the current race of another visitor
    */
@@ -60,7 +59,7 @@ export class RaceHeader {
     const { store } = this;
     const { state } = store;
     if (this.meta !== store.meta) this.paintMeta();
-    runWords.paintBadge(this.badge, store.race ? store.meta : null, store.done, "race");
+    runWords.paintBadge(this.badge, store.name ? store.meta : null, store.done, "race");
     text(this.state, [stateInWords(store), timeInWords(store)].filter(Boolean).join(" · "));
     this.state.dataset.state = state;
     this.banners.paint();
@@ -117,21 +116,36 @@ export function raceFacts(meta) {
 }
 
 // Whether a finished race is shown at a time before its end.
-/** @type {(store: RaceStore) => boolean} */
+/** @type {(store: RunStore) => boolean} */
 const isReplay = ({ state, isOver, end }) => state === "finished" && end > 0 && !isOver;
 
 /**
- * @param {RaceStore} store
+ * @param {RunStore} store
  * @returns {string}
  */
 export function stateInWords(store) {
   if (store.state === "running" && !store.end) return "processing the prompt";
-  if (store.paused) return "paused";
+  if (store.reason === "paused") return "paused";
   if (!isReplay(store)) return STATES[store.state];
   return store.playing ? "replaying" : "replay paused";
 }
 
-/** @type {(store: RaceStore) => string} the time that the race took, or has taken so far */
+/**
+ * The line on top of presenter mode: the verdict, and until it is known the state.
+ * @param {RunStore} store
+ * @returns {import("../../run/web/presenter.js").PresenterHead}
+ */
+export function presenterHead(store) {
+  const { verdict, isOver } = store;
+  if (!verdict || !isOver) return { words: stateInWords(store), code: null, basis: "" };
+  return {
+    words: headlinesInWords(store).join(". "),
+    code: codeOfAll(store),
+    basis: verdict.races > 1 ? `over ${verdict.races} runs` : "",
+  };
+}
+
+/** @type {(store: RunStore) => string} the time that the race took, or has taken so far */
 function timeInWords(store) {
   if (!store.end) return "";
   const time = seconds(store.end);
@@ -142,13 +156,13 @@ function timeInWords(store) {
 /**
  * The places of the lanes in words, for screen readers. The lane with the least decode time comes
  * first.
- * @param {RaceStore} store
+ * @param {RunStore} store
  * @returns {string}
  */
-function order({ lanes, totals, verdict }) {
+function order({ lanes, verdict }) {
   const places = verdict?.places ?? [];
   const placed = [...lanes.keys()]
     .filter((i) => places[i])
-    .sort((a, b) => totals[a].clock - totals[b].clock);
-  return placed.map((i) => placeInWords(i, lanes, places) + " " + laneName(lanes[i], i)).join(", ");
+    .sort((a, b) => lanes[a].seconds - lanes[b].seconds);
+  return placed.map((i) => placeInWords(i, lanes, places) + " " + lanes[i].title).join(", ");
 }

@@ -1,14 +1,15 @@
 /* Who won a race, in at most seven words for each prompt. */
 import { ratioWords } from "../../shared/web/verdict_words.js";
+import { verdictColour } from "../../shared/web/run_words.js";
 import { readable } from "../../shared/web/format.js";
 
-/** @typedef {import("./race_store.js").RaceStore} RaceStore */
-/** @typedef {import("./race_store.js").Headline} Headline */
+/** @typedef {import("../../run/web/run_store.js").RunStore} RunStore */
+/** @typedef {import("../../shared/web/schema.js").Headline} Headline */
 
 const MOST_WORDS = 7;
 
 /**
- * @param {RaceStore} store
+ * @param {RunStore} store
  * @returns {string[]} one for each prompt; in a race of two prompts each begins with its prompt
  */
 export const headlinesInWords = (store) =>
@@ -17,8 +18,29 @@ export const headlinesInWords = (store) =>
   );
 
 /**
+ * The colour of a headline: that of a success only if a draft wins.
  * @param {Headline} headline
- * @param {RaceStore} store
+ * @param {RunStore} store
+ * @returns {string}
+ */
+export function codeOf({ code, winner }, { lanes, meta }) {
+  if (code !== "wins") return "no_clear_difference";
+  return verdictColour(meta, lanes[winner].about.plain ? "slower" : "win");
+}
+
+/**
+ * The colour of all headlines together.
+ * @param {RunStore} store with a verdict
+ * @returns {string}
+ */
+export function codeOfAll(store) {
+  const codes = new Set(store.verdict.headlines.map((headline) => codeOf(headline, store)));
+  return codes.size === 1 ? [...codes][0] : "no_clear_difference";
+}
+
+/**
+ * @param {Headline} headline
+ * @param {RunStore} store
  * @returns {string} such as "Sequoia wins: 1.4× the best chain"
  */
 export function headlineInWords({ code, winner, rival, best }, { lanes, verdict }) {
@@ -35,10 +57,12 @@ const capital = (words) => words[0].toUpperCase() + words.slice(1);
 
 // A lane's name inside a sentence, without its verifier unless another lane has the same shape.
 function shortName(lane, lanes) {
-  const { name, plain } = lanes[lane];
+  const { name, plain } = lanes[lane].about;
   if (plain) return "plain decoding";
   const [shape, ...rest] = String(name).split(", ");
-  const isShared = lanes.some((one, i) => i !== lane && String(one.name).split(", ")[0] === shape);
+  const isShared = lanes.some(
+    (one, i) => i !== lane && String(one.about.name).split(", ")[0] === shape,
+  );
   const words = isShared && rest.length ? `${shape} (${rest.join(", ")})` : shape;
   return /chain$/i.test(shape) ? "the " + words.toLowerCase() : words;
 }

@@ -1,16 +1,15 @@
 /* The pace (tokens per second) of the leading lane, divided by that of each lane that is compared
    with it. Each ratio has a confidence interval and, if there are several runs, one dot per run.
    All are on one axis. */
-import { laneName } from "./lane.js";
-import { laneStyles } from "./lane_style.js";
-import { lanesByPrompt } from "./lane_totals.js";
+import { laneStyles } from "../../run/web/lane_style.js";
+import { lanesByPrompt } from "./lane_places.js";
 import { el, pool, show, text } from "../../shared/web/dom.js";
 import { known } from "../../shared/web/format.js";
 import { IntervalBar, axisEnds } from "../../shared/web/interval_bar.js";
 import { addTerm } from "../../shared/web/tooltips.js";
 import { speedupWords } from "../../shared/web/verdict_words.js";
 
-/** @typedef {import("./race_store.js").RaceStore} RaceStore */
+/** @typedef {import("../../run/web/run_store.js").RunStore} RunStore */
 /**
  * A lane that the leader is compared with. `ratio`: the leader's pace over that of this lane, with
  * the interval `low` to `high`. `dots`: the ratio in each of several runs in which both made steps.
@@ -22,7 +21,7 @@ import { speedupWords } from "../../shared/web/verdict_words.js";
 /** One row for each lane that is compared with the leader on its prompt. */
 export class RaceIntervals {
   /**
-   * @param {RaceStore} store
+   * @param {RunStore} store
    * @param {HTMLElement} host
    */
   constructor(store, host) {
@@ -49,8 +48,7 @@ export class RaceIntervals {
     const [leader, other] = this.orders.map(([first]) => first);
     if (other !== undefined)
       text(this.leader, "Pace of the fastest lane on each prompt, relative to:");
-    else if (leader !== undefined)
-      text(this.leader, `Pace of ${laneName(lanes[leader], leader)} relative to:`);
+    else if (leader !== undefined) text(this.leader, `Pace of ${lanes[leader].title} relative to:`);
     text(this.key, barsAndCircles(this.store) + " Dashed line: equal pace.");
     const ends = axisEnds(compared);
     const rows = this.rows.take(compared.length);
@@ -98,7 +96,7 @@ export class RaceIntervals {
     const { lane } = compared;
     const { times, range } = speedupWords(compared);
     row.node.style.setProperty("--race-lane", laneStyles(lanes)[lane].colour);
-    text(row.name, laneName(lanes[lane], lane));
+    text(row.name, lanes[lane].title);
     const isUnclear = compared.code === "no_clear_difference";
     text(row.value, `${times} (${range})${isUnclear ? ": no clear difference" : ""}`);
     row.bar.paint(compared, ends);
@@ -122,12 +120,12 @@ function makeRow(host) {
   return { node, name, bar, value: el("b", {}, node) };
 }
 
-/** @type {(pair: import("./race_store.js").Pair, lane: number) => boolean} */
+/** @type {(pair: import("../../shared/web/schema.js").PairVerdict, lane: number) => boolean} */
 const isOf = ({ faster, slower }, lane) => faster === lane || slower === lane;
 
 /**
  * The leader's pace over that of the other lane of a pair, with the interval.
- * @param {import("./race_store.js").Pair} pair
+ * @param {import("../../shared/web/schema.js").PairVerdict} pair
  * @param {number} leader
  * @returns {Omit<Compared, "lane" | "dots">}
  */

@@ -4,10 +4,10 @@ import { button, el, show, text } from "../../shared/web/dom.js";
 import { count, duration } from "../../shared/web/format.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
-/** @typedef {import("./lane.js").Trigger} Trigger */
-/** @typedef {import("./race_store.js").Pool} Pool */
-/** @typedef {import("./race_store.js").RaceStore} RaceStore */
-/** @typedef {import("./race_store.js").Verdict} Verdict */
+/** @typedef {(name: string, data: object) => void} Trigger */
+/** @typedef {import("../../shared/web/schema.js").PoolShown} Pool */
+/** @typedef {import("../../run/web/run_store.js").RunStore} RunStore */
+/** @typedef {import("../../run/web/arrived.js").Verdict} Verdict */
 /** @typedef {import("../../shared/web/form_buttons.js").FormBeside} FormBeside */
 
 /** The button, and a text: what further runs would show, or the progress of these runs. */
@@ -17,7 +17,7 @@ export class RaceOn {
   pressed = null;
 
   /**
-   * @param {RaceStore} store
+   * @param {RunStore} store
    * @param {HTMLElement} host
    * @param {Trigger | null} trigger null in a saved page: no further runs can be made
    * @param {FormBeside} page
@@ -39,14 +39,14 @@ export class RaceOn {
   }
 
   press() {
-    const { race, pool } = this.store;
+    const { name, pool } = this.store;
     if (pool?.planned) {
       this.page.stop?.();
       return;
     }
     this.pressed = pool;
     this.store.set({ error: null });
-    this.trigger?.("more", { race });
+    this.trigger?.("more", { race: name });
   }
 
   paint() {

@@ -1,7 +1,6 @@
 /* The verdict on a race that is over: who won in large type, the ratios with their intervals, the
    figures behind it, and the button for further runs. */
-import { laneName } from "./lane.js";
-import { headlineInWords } from "./race_headline.js";
+import { codeOf, codeOfAll, headlineInWords } from "./race_headline.js";
 import { RaceIntervals } from "./race_intervals.js";
 import { RaceOn } from "./race_on.js";
 import { attr, el, pool, scrollBox, show, text } from "../../shared/web/dom.js";
@@ -11,18 +10,18 @@ import { rove } from "../../shared/web/roving_focus.js";
 import * as runWords from "../../shared/web/run_words.js";
 import { headed } from "../../shared/web/tooltips.js";
 
-/** @typedef {import("./lane.js").Trigger} Trigger */
-/** @typedef {import("./race_store.js").Headline} Headline */
-/** @typedef {import("./race_store.js").RaceStore} RaceStore */
+/** @typedef {(name: string, data: object) => void} Trigger */
+/** @typedef {import("../../shared/web/schema.js").Headline} Headline */
+/** @typedef {import("../../run/web/run_store.js").RunStore} RunStore */
 /** @typedef {import("../../shared/web/form_buttons.js").FormBeside} FormBeside */
-/** @typedef {import("./race_store.js").Pair} Pair */
-/** @typedef {import("./race_store.js").Verdict} Verdict */
-/** @typedef {import("./race_store.js").Pool} Pool */
+/** @typedef {import("../../shared/web/schema.js").PairVerdict} Pair */
+/** @typedef {import("../../run/web/arrived.js").Verdict} Verdict */
+/** @typedef {import("../../shared/web/schema.js").PoolShown} Pool */
 
 /** The banner over the lanes. */
 export class RaceVerdict {
   /**
-   * @param {RaceStore} store
+   * @param {RunStore} store
    * @param {HTMLElement} host
    * @param {Trigger | null} trigger
    * @param {FormBeside} page
@@ -82,8 +81,7 @@ export class RaceVerdict {
       text(words, headlineInWords(headline, store));
       attr(node, "data-verdict", codeOf(headline, store));
     });
-    const codes = new Set(headlines.map((headline) => codeOf(headline, store)));
-    attr(this.root, "data-verdict", codes.size === 1 ? [...codes][0] : "no_clear_difference");
+    attr(this.root, "data-verdict", codeOfAll(store));
   }
 
   paintMarks() {
@@ -103,16 +101,9 @@ function makeHeadline(host) {
   return { node, prompt, words: el("span", { "data-part": "headline-words" }, node) };
 }
 
-// The colour of a headline: that of a success only if a draft wins.
-/** @type {(headline: Headline, store: RaceStore) => string} */
-function codeOf({ code, winner }, { lanes, meta }) {
-  if (code !== "wins") return "no_clear_difference";
-  return runWords.verdictColour(meta, lanes[winner].plain ? "slower" : "win");
-}
-
 /**
  * The prompts and runs that the verdict holds for, in words.
- * @param {RaceStore} store
+ * @param {RunStore} store
  * @returns {string}
  */
 function scopeInWords({ verdict, pool: pooled, word }) {
@@ -142,7 +133,7 @@ export class PairTable {
   shown = null;
 
   /**
-   * @param {RaceStore} store
+   * @param {RunStore} store
    * @param {HTMLElement} host
    */
   constructor(store, host) {
@@ -170,7 +161,7 @@ export class PairTable {
     const { lanes } = this.store;
     const { faster, slower, p } = pair;
     const row = el("tr", {}, body);
-    const names = [faster, slower].map((lane) => laneName(lanes[lane], lane));
+    const names = [faster, slower].map((lane) => lanes[lane].title);
     el("th", { scope: "row", text: names.join(" vs. ") }, row);
     ratioCell(row, pair.per_step, pair.per_step_range);
     ratioCell(row, pair.step_time, pair.step_time_range);
@@ -196,7 +187,7 @@ export class RunTable {
   shown = null;
 
   /**
-   * @param {RaceStore} store
+   * @param {RunStore} store
    * @param {HTMLElement} host
    */
   constructor(store, host) {
@@ -213,7 +204,7 @@ export class RunTable {
     this.shown = pooled;
     const table = el("table", { class: "sq-table race-counts" });
     el("caption", { text: "Tokens per second of each lane, run by run" }, table);
-    const body = headed(table, ["prompt", "seed", ...lanes.map(laneName)]);
+    const body = headed(table, ["prompt", "seed", ...lanes.map(({ title }) => title)]);
     for (const run of pooled.runs) paintRun(body, run);
     this.root.replaceChildren(table);
   }
@@ -231,7 +222,7 @@ export function startOf(prompt) {
 
 /**
  * @param {HTMLElement} body
- * @param {import("./race_store.js").PooledRun} run
+ * @param {import("../../shared/web/schema.js").RunShown} run
  */
 function paintRun(body, { prompt, seed, seconds }) {
   const row = el("tr", {}, body);

@@ -1,7 +1,6 @@
 /* The analysis after a race: where each lane's time went, and what to try. */
-import { laneName } from "./lane.js";
 import { isExpected } from "./lane_basis.js";
-import { laneMark, laneStyles } from "./lane_style.js";
+import { laneMark, laneStyles } from "../../run/web/lane_style.js";
 import { button, el, show } from "../../shared/web/dom.js";
 import { known, readable } from "../../shared/web/format.js";
 import { makePanel } from "../../shared/web/panel.js";
@@ -9,12 +8,12 @@ import { rove } from "../../shared/web/roving_focus.js";
 import { addTerm } from "../../shared/web/tooltips.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
-/** @typedef {import("./lane.js").Trigger} Trigger */
+/** @typedef {(name: string, data: object) => void} Trigger */
 /** @typedef {import("../../shared/web/schema.js").AdviceShown} Advice */
 /** @typedef {import("../../shared/web/schema.js").BarShown} Bar */
-/** @typedef {import("./race_store.js").RaceStore} RaceStore */
+/** @typedef {import("../../run/web/run_store.js").RunStore} RunStore */
 /** @typedef {import("../../shared/web/schema.js").RemedyShown} Remedy */
-/** @typedef {import("./race_store.js").Analysis} Analysis */
+/** @typedef {import("../../shared/web/schema.js").AnalysisShown} Analysis */
 
 const NAMES = {
   verify: "after verifying",
@@ -25,7 +24,7 @@ const NAMES = {
 /** One panel for each lane with an analysis. */
 export class WhereTimeWent {
   /**
-   * @param {RaceStore} store
+   * @param {RunStore} store
    * @param {HTMLElement} host
    * @param {Trigger | null} trigger without it, there are no buttons that put a tree into a lane
    */
@@ -35,7 +34,7 @@ export class WhereTimeWent {
     /** @type {Analysis[] | null} */
     this.analysis = null;
     this.lanes = store.lanes;
-    /** @type {import("./race_store.js").Verdict | null} */
+    /** @type {import("../../run/web/arrived.js").Verdict | null} */
     this.verdict = null;
     this.shown = ""; // the parts of the analysis that the panels show, as JSON
     this.root = el("div", { class: "race-whys", "data-part": "whys" }, host);
@@ -71,7 +70,7 @@ export class WhereTimeWent {
    * @param {number} i
    */
   panel({ bars, advice }, i) {
-    const title = "Where the time went: " + laneName(this.lanes[i], i);
+    const title = "Where the time went: " + this.lanes[i].title;
     const { root, titleBox, body } = makePanel(this.root, { part: "why", title, cls: "race-why" });
     const style = laneStyles(this.lanes)[i];
     root.dataset.lane = String(i);
@@ -141,15 +140,15 @@ export class WhereTimeWent {
     source.append(gain ? ", " + gain : "");
     // No button in a race of two prompts: the tree suits one prompt, but a lane of the form
     // races on both.
-    if (!parents || !this.trigger || this.lanes[i].prompt_name) return;
-    const lane = this.lanes[i].number ?? i + 1;
+    if (!parents || !this.trigger || this.lanes[i].about.prompt_name) return;
+    const lane = this.lanes[i].about.number ?? i + 1;
     const look = { text: "Use in lane " + lane, hint: TOOLTIPS["button put into lane"] };
     button(item, { ...look, act: () => this.trigger("apply", { lane, parents }) });
   }
 }
 
 // The analysis is of the first run.
-/** @type {(verdict: import("./race_store.js").Verdict | null) => string} */
+/** @type {(verdict: import("../../run/web/arrived.js").Verdict | null) => string} */
 const runOf = (verdict) => ((verdict?.races ?? 1) > 1 ? "the first run" : "this run");
 
 /**

@@ -4,7 +4,7 @@ import { button, el, show, text } from "./dom.js";
 import { readable } from "./format.js";
 
 /**
- * @import { Following } from "./playback.js"
+ * @import { Following } from "./following.js"
  *
  * A store of runs or races. `done`: whether the one on screen has ended or paused.
  * @typedef {object} Announced

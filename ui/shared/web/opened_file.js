@@ -7,7 +7,7 @@
  * @returns {boolean} whether the message brings a whole run or race that is not on screen
  */
 export const isOpened = (message, what, store) =>
-  Boolean(message.done && message[what] && message[what] !== store[what]);
+  Boolean(message.done && message[what] && message[what] !== store.name);
 
 /**
  * Scroll the page to its top, if the view is on screen.

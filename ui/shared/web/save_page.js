@@ -6,8 +6,6 @@ import { pack } from "./packed_data.js";
 import { isHypothetical } from "./run_words.js";
 import { saveText } from "./save_file.js";
 
-/** @import { Playback } from "./playback.js" */
-
 /**
  * The contents of a saved page.
  * @typedef {object} Saved
@@ -70,7 +68,7 @@ export function saveShownIn(view, recording) {
 
 /**
  * Save what a view with a playback shows. If that fails, the `error` of the store is set.
- * @param {Playback} store
+ * @param {any} store of the view
  * @param {Recording} recording
  * @returns {Promise<void>}
  */
@@ -94,8 +92,8 @@ export async function saveRecording(store, { view, what, start, data, hasCharts 
 
 /** @type {(store: any, what: string, start: string) => string} why the run or race cannot be saved;
  * "" if it can */
-function whyNot({ steps, done }, what, start) {
-  if (!steps.length) return `there is no ${what} on screen; ${start} or open a file first`;
+function whyNot({ arrived, done }, what, start) {
+  if (!arrived.length) return `there is no ${what} on screen; ${start} or open a file first`;
   return done ? "" : `the ${what} is not over yet; save it when it has ended, or stop it first`;
 }
 

@@ -222,6 +222,18 @@ export class StepTimeline {
     return before + (this.clock[i] - before) * share;
   }
 
+  /**
+   * Convert a moment of real time to slow motion.
+   * @param {number} at seconds of real time, before the end of the step
+   * @returns {number} seconds of slow motion
+   */
+  slowAt(at) {
+    const i = this.frameAtClock(at);
+    const from = this.start(i);
+    const before = this.clockStart(i);
+    return from + (this.ends[i] - from) * ((at - before) / (this.clock[i] - before));
+  }
+
   // The real seconds of each picture. The time of a phase without pictures is added to the check.
   times(seconds, levels) {
     const share = (phase) => {

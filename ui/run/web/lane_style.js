@@ -3,7 +3,7 @@
 import { svg } from "../../shared/web/dom.js";
 import { methodStyles } from "../../shared/web/method_style.js";
 
-/** @typedef {import("./race_store.js").Lane} Lane */
+/** @typedef {import("./lane_run.js").LaneRun} LaneRun */
 /** @typedef {import("../../shared/web/method_style.js").MethodStyle} LaneStyle */
 
 // The method of each tree kind. The method of unlisted kinds is "other".
@@ -20,12 +20,12 @@ const METHODS = new Map([
 ]);
 
 /**
- * @param {Lane[]} lanes
+ * @param {LaneRun[]} lanes
  * @returns {LaneStyle[]}
  */
 export function laneStyles(lanes) {
   return methodStyles(
-    lanes.map(({ plain, kind }) => (plain ? "plain" : (METHODS.get(kind) ?? "other"))),
+    lanes.map(({ about: { plain, kind } }) => (plain ? "plain" : (METHODS.get(kind) ?? "other"))),
   );
 }
 

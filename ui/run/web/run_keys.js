@@ -1,29 +1,33 @@
-/* Keyboard control of a view that plays back a run or a race. Most keys are ignored while the view
+/* The keyboard of a view of a run or a race. Most keys are ignored while the view
    is scrolled off the screen, and while the focus is in a field or outside the view. */
-import { button, el } from "./dom.js";
-
-/** @import { FormBeside } from "./form_buttons.js" */
+import { button, el } from "../../shared/web/dom.js";
 
 /**
- * @typedef {object} PlayedView
- * @property {HTMLElement} root
- * @property {{help: HTMLButtonElement}} scrubber with the button that shows the list of keys
+ * @import { FormBeside } from "../../shared/web/form_buttons.js"
+ * @import { RunStore } from "./run_store.js"
  */
 
 const DRAWER = "#pg-models:popover-open"; // it covers the view
 const TYPING = "input, textarea, select, [contenteditable=''], [contenteditable='true']";
 
-/** Handles keys. A subclass overrides `listed`, the list for the help, and `act`, the actions. */
-export class PlaybackKeys {
+/** @type {[string, string]} */
+const RUN = ["Ctrl Enter", "run, also while you type in the form; on a Mac also ⌘ Enter"];
+/** @type {[string, string]} */
+const LANES = ["1 2 3 4", "show the steps of lane 1, 2, 3 or 4"];
+
+/** The keys of the playback and of the tree. */
+export class RunKeys {
   /**
-   * @param {any} store
-   * @param {any} stage a PlayedView with whatever else `act` uses
+   * @param {RunStore} store
+   * @param {any} stage the view: its `root`, `scrubber`, `tree` and `presenter`
    * @param {FormBeside} page
+   * @param {boolean} hasLanes whether it can show more than one lane
    */
-  constructor(store, stage, page) {
+  constructor(store, stage, page, hasLanes) {
     this.store = store;
     this.stage = stage;
     this.page = page;
+    this.hasLanes = hasLanes;
     this.isVisible = true;
     this.off = new AbortController();
     const { signal } = this.off;
@@ -42,12 +46,71 @@ export class PlaybackKeys {
 
   /** @returns {[string, string][]} keys, separated by spaces, and what they do */
   get listed() {
-    return [];
+    const { run } = this.page; // missing in a saved page, which has no form
+    const stops = run ? "; otherwise stop the run" : "";
+    return [
+      ...(run ? [RUN] : []),
+      ["space", "play or pause"],
+      ["← →", "one step back or forward"],
+      [". ,", "slow motion: next or previous frame of the step"],
+      ["Home End", "first step, or the end"],
+      ["L", "follow the newest step"],
+      ...(this.hasLanes ? [LANES] : []),
+      ["F", "show only the accepted path with its neighbours, or all nodes"],
+      ["H", "heat: show how often each slot was accepted"],
+      ["+ − 0", "zoom the tree; 0 fits it"],
+      ["Ctrl wheel", "zoom at the pointer; drag to move"],
+      ["/", "find a token in the tree"],
+      ["Enter", "next match; in the tree: pin, unfold"],
+      ["arrows", "in the tree or a group of buttons: move the focus"],
+      ["Esc", "unpin, clear the search, close this list" + stops],
+      ["P", "presenter mode: large type for a lecture hall; Esc leaves it"],
+      ["?", "show or hide this list"],
+    ];
   }
 
-  /** @type {(key: string) => boolean} acts on a key; false if the key has no meaning */
-  act() {
-    return false;
+  escape() {
+    const { store } = this;
+    const { presenter } = this.stage;
+    if (presenter.isOpen) return presenter.close();
+    const canClear = store.pin !== null || store.query;
+    store.set({ pin: null, hover: null, query: "" });
+    if (!canClear) this.page.stop?.();
+  }
+
+  /**
+   * Do what a key does.
+   * @param {string} key
+   * @returns {boolean} whether the key has a meaning
+   */
+  act(key) {
+    const { store } = this;
+    const { view, tools } = this.stage.tree;
+    /** @type {Record<string, () => void>} */
+    const acts = {
+      " ": () => store.toggle(),
+      ArrowLeft: () => store.step(-1),
+      ArrowRight: () => store.step(1),
+      ".": () => store.slow.turn(1),
+      ",": () => store.slow.turn(-1),
+      Home: () => store.seek(0),
+      End: () => (store.done ? store.seekEnd() : store.goLive()),
+      l: () => store.goLive(),
+      f: () => store.set({ mode: store.focused ? "all" : "focus" }),
+      h: () => store.set({ heat: !store.heat }),
+      "+": () => view.pan.zoomBy(1.25),
+      "=": () => view.pan.zoomBy(1.25),
+      "-": () => view.pan.zoomBy(0.8),
+      0: () => view.pan.zoomFit(),
+      "/": () => tools.search.focus(),
+      p: () => this.stage.presenter.toggle(),
+      "?": () => this.stage.presenter.isOpen || this.help(),
+      Escape: () => this.escape(),
+    };
+    if (/^[1-4]$/.test(key)) store.choose(Number(key) - 1);
+    else if (!Object.hasOwn(acts, key)) return false;
+    else acts[key]();
+    return true;
   }
 
   makeHelp(host) {

@@ -1,7 +1,7 @@
 // The text that stands before an answer.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { promptText } from "../../ui/decode/web/prompt_text.js";
+import { promptText } from "../../ui/run/web/written_text.js";
 
 test("the prompt of a chat includes the tokens of the chat template", () => {
   const meta = {

@@ -1,49 +1,54 @@
 /* The bar that controls a playback: buttons, a track to drag on, the playback speed, and a button
    LIVE that jumps to the newest step and follows the run. */
-import { attr, button, el, setIcon, show, sized, svg, text } from "./dom.js";
-import { rove } from "./roving_focus.js";
+import { attr, button, el, setIcon, show, sized, svg, text } from "../../shared/web/dom.js";
+import { rove } from "../../shared/web/roving_focus.js";
+import { REAL, SHARES, SLOW, slowed } from "../../shared/web/speeds.js";
+import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
-/**
- * The words of a view's bar. `rates`: [rate, label] of each playback speed.
- * @typedef {{bar: string, slider: string, first: string, last: string, live: string,
- *   rates: string[][]}} BarWords
- */
+/** @import { RunStore } from "./run_store.js" */
 
-/** Default height of the track in px, as in base.css. */
-export const TRACK_HEIGHT = 34;
+const RATES = [
+  SLOW,
+  ["easy", "≥ 0.2 s per step"],
+  ...SHARES.map(slowed),
+  REAL,
+  ["s1", "1 step / s"],
+  ["s2", "2 steps / s"],
+  ["s5", "5 steps / s"],
+  ["s20", "20 steps / s"],
+];
 
-/** The bar. A subclass draws the track and maps it to values that the store can seek. */
+/** The bar. A subclass draws the track and maps it to moments. */
 export class PlaybackBar {
   /**
-   * @param {any} store a Playback that also has `seek`, `step`, `goLive` and `last`
+   * @param {RunStore} store
    * @param {Element} host
-   * @param {BarWords} words
    */
-  constructor(store, host, words) {
+  constructor(store, host) {
     this.store = store;
-    const look = { class: "sq-scrub", "aria-label": words.bar, "data-part": "scrubber" };
+    const look = { class: "sq-scrub", "aria-label": "Steps of the run", "data-part": "scrubber" };
     const root = el("section", look, host);
     this.root = root;
-    this.makeTransport(root, words);
-    const slider = { role: "slider", tabindex: "0", "aria-label": words.slider };
+    this.makeTransport(root);
+    const slider = { role: "slider", tabindex: "0", "aria-label": "Step" };
     this.track = el("div", { class: "sq-track", ...slider, "data-part": "track" }, root);
     const chart = { class: "sq-track-svg", preserveAspectRatio: "none", "aria-hidden": "true" };
     this.chart = svg("svg", chart, this.track);
     this.head = el("div", { class: "sq-playhead" }, this.track);
     this.tip = el("div", { class: "sq-tip", hidden: "" }, this.track);
     this.place = el("span", { class: "sq-place", "data-part": "place" }, root);
-    const live = { text: "LIVE", cls: "sq-live", hint: words.live, part: "live" };
+    const live = { text: "LIVE", cls: "sq-live", hint: TOOLTIPS["button live"], part: "live" };
     this.live = button(root, { ...live, act: () => store.goLive() });
     const speed = { "aria-label": "Playback speed", "data-part": "speed" };
     this.speed = el("select", { class: "sq-input sq-speed", ...speed }, root);
-    for (const [value, label] of words.rates) el("option", { value, text: label }, this.speed);
+    for (const [value, label] of RATES) el("option", { value, text: label }, this.speed);
     this.speed.addEventListener("change", () => store.chooseRate(this.speed.value));
     this.help = button(root, { text: "?", label: "Keyboard help", cls: "sq-help-btn" });
     this.listen();
     this.size = sized(this.track, () => store.changed());
   }
 
-  makeTransport(root, words) {
+  makeTransport(root) {
     const { store } = this;
     const look = { class: "sq-transport", role: "group", "aria-label": "Playback" };
     const group = el("div", look, root);
@@ -52,22 +57,22 @@ export class PlaybackBar {
       made.dataset.act = icon;
       return made;
     };
-    make("first", words.first, () => store.seek(0));
+    make("first", "First step (Home)", () => store.seek(0));
     make("back", "One step back (←)", () => store.step(-1));
     this.playing = make("play", "Play (space)", () => store.toggle());
     this.playing.classList.add("sq-play");
     make("next", "One step forward (→)", () => store.step(1));
-    make("last", words.last, () => store.seek(store.last));
+    make("last", "End (End)", () => store.seekEnd());
     rove(group);
   }
 
-  /** @type {(share: number) => number} the value to seek at a point of the track. `share`: where
-   * the point is, from 0 (left end) to 1 (right end) */
-  at() {
-    throw new Error("a subclass must define at()");
+  /** @type {(share: number) => void} goes to a point of the track. `share`: where the point is,
+   * from 0 (left end) to 1 (right end) */
+  seek() {
+    throw new Error("a subclass must define seek()");
   }
 
-  /** @type {(value: number) => string} the tip for the value at the pointer */
+  /** @type {(share: number) => string} the tip for a point of the track */
   describe() {
     throw new Error("a subclass must define describe()");
   }
@@ -106,7 +111,7 @@ export class PlaybackBar {
   }
 
   listen() {
-    const { track, store } = this;
+    const { track } = this;
     let held = false;
     const release = () => {
       held = false;
@@ -119,21 +124,20 @@ export class PlaybackBar {
       if (event.button || this.head.hidden) return;
       held = true;
       track.setPointerCapture(event.pointerId);
-      store.seek(this.at(share(event)));
+      this.seek(share(event));
     });
     track.addEventListener("pointermove", (event) => {
       if (this.head.hidden) return;
-      const value = this.at(share(event));
-      if (held) store.seek(value);
-      this.pointAt(value, share(event));
+      if (held) this.seek(share(event));
+      this.pointAt(share(event));
     });
     track.addEventListener("pointerup", release);
     track.addEventListener("pointercancel", release);
     track.addEventListener("pointerleave", () => show(this.tip, false));
   }
 
-  pointAt(value, share) {
-    text(this.tip, this.describe(value));
+  pointAt(share) {
+    text(this.tip, this.describe(share));
     show(this.tip, true);
     this.tip.style.left = Math.max(9, Math.min(91, share * 100)) + "%";
   }

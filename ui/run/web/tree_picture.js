@@ -1,6 +1,6 @@
 /* A picture of the step on screen, to save as a file. From top to bottom: what the step did, the
    facts of the run, a badge if its times are simulated, the legend, and the tree. */
-import { runFacts } from "./run_header.js";
+import { runFacts } from "./lane_facts.js";
 import * as dom from "../../shared/web/dom.js";
 import { svg } from "../../shared/web/dom.js";
 import { hidesNodes } from "../../shared/web/tree_layout.js";
@@ -224,8 +224,8 @@ const PARTLY =
   "Only part of the tree is drawn. “▸12” means 12 hidden descendants; “… 3 more” means 3 hidden siblings.";
 
 // The models and settings as lines, with a note if part of the tree is left out.
-function about(meta, cells, wide) {
-  const lines = factLines(meta, runFacts(meta), Math.floor(wide / LETTER));
+function about({ meta, lane }, cells, wide) {
+  const lines = factLines(meta, runFacts(meta, lane), Math.floor(wide / LETTER));
   return hidesNodes(cells) ? [...lines, PARTLY] : lines;
 }
 
@@ -240,7 +240,7 @@ export function treePicture(store, tree) {
   const { frame, scene } = view;
   const sheet = new Sheet(tree.panel.root);
   const wide = Math.max(frame.width, LEAST) - 2 * PAD;
-  sheet.lines(title(drawn, store.word), about(store.meta, scene.cells, wide));
+  sheet.lines(title(drawn, store.word), about(store, scene.cells, wide));
   if (isSimulated(store.meta)) sheet.badge(tree.panel.root, store.meta);
   sheet.key(store.heat ? tree.legend.heat : tree.legend.states);
   sheet.tree(view.svg, frame, columnNames(scene.columns, view, 1));

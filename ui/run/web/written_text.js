@@ -1,8 +1,12 @@
-/* The text before an answer. For a chat message, it includes the tokens of the chat template. */
+/* How the tokens of a text are written, and the text before them. For a chat message, that includes
+   the tokens of the chat template. */
 import { el } from "../../shared/web/dom.js";
 import { readable } from "../../shared/web/format.js";
 
-/** @import { Meta } from "../../shared/web/run_facts.js" */
+/**
+ * @import { Meta } from "../../shared/web/run_facts.js"
+ * @import { Step } from "../../shared/web/step_view.js"
+ */
 
 const SPECIAL = "a special token, usually from the chat template";
 
@@ -28,3 +32,20 @@ export function writePrompt(host, meta) {
 /** @type {(meta: Meta) => [string, boolean][]} texts, and whether each is a special token */
 const pieces = ({ prompt, chat, prompt_tokens: tokens }) =>
   chat && tokens?.length ? tokens : [[prompt ?? "", false]];
+
+/**
+ * Append the element of a token. Leading spaces are written before it, so that they are not
+ * underlined.
+ * @param {HTMLElement} group the element of the step
+ * @param {number} k index of the token among those that the step emitted
+ * @param {Step} step
+ */
+export function writeToken(group, k, step) {
+  const piece = String(step.text?.[k] ?? "");
+  const rest = piece.replace(/^ +/, "");
+  const lead = rest ? piece.slice(0, piece.length - rest.length) : "";
+  if (lead) group[k ? "append" : "before"](lead);
+  const origin = k < step.verdict.path.length - 1 ? "sq-tok-draft" : "sq-tok-own";
+  const words = rest ? lines(rest) : piece;
+  el("span", { class: "sq-tok " + origin, "data-k": k, text: words }, group);
+}

@@ -1,25 +1,23 @@
 /* Presenter mode: shows the step on screen so large that the last row of a lecture hall can read
-   it. One dialog over the whole window contains the run's speed-up, the caption, the tree, the text
-   and the tokens so far. The view's keyboard shortcuts work in the dialog, too. */
-import { headlineNumber } from "./headline.js";
+   it. One dialog over the whole window contains the verdict, the caption, the tree of the chosen
+   lane, and of each lane the text and the tokens so far. The view's keyboard shortcuts work in the
+   dialog, too. */
 import { PresenterTree } from "./presenter_tree.js";
-import { promptText } from "./prompt_text.js";
 import { rowName } from "./scrubber.js";
-import { writeToken } from "./text_view.js";
-import { attr, button, el, setIcon, show, sized, text } from "../../shared/web/dom.js";
+import { promptText, writeToken } from "./written_text.js";
+import { attr, button, el, pool, setIcon, show, sized, text } from "../../shared/web/dom.js";
 import { count, readable } from "../../shared/web/format.js";
-import {
-  isHypothetical,
-  isSimulated,
-  paintSimulated,
-  verdictColour,
-} from "../../shared/web/run_words.js";
+import { isHypothetical, isSimulated, paintSimulated } from "../../shared/web/run_words.js";
 import { result } from "../../shared/web/step_words.js";
-import { speedupInWords, speedupWords } from "../../shared/web/verdict_words.js";
 
 /**
- * @import { Meta } from "../../shared/web/run_facts.js"
+ * @import { LaneRun } from "./lane_run.js"
  * @import { RunStore } from "./run_store.js"
+ */
+
+/**
+ * The line on top: who won or how fast it was, and what that rests on. `code` gives the colour.
+ * @typedef {{words: string, code: string | null, basis: string}} PresenterHead
  */
 
 const KEYS = [
@@ -48,10 +46,12 @@ export class Presenter {
   /**
    * @param {RunStore} store
    * @param {HTMLElement} root of the view; inside it, the view's keyboard shortcuts work
+   * @param {() => PresenterHead} head
    */
-  constructor(store, root) {
+  constructor(store, root, head) {
     this.store = store;
     this.root = root;
+    this.head = head;
   }
 
   get isOpen() {
@@ -91,7 +91,8 @@ export class Presenter {
     this.place = el("span", { class: "sq-present-place" }, head);
     this.caption = el("p", { class: "sq-present-caption" }, page);
     this.tree = new PresenterTree(this.store.slow, page, () => this.paint());
-    this.words = new PresenterText(this.store, page);
+    const texts = el("div", { class: "sq-present-texts" }, page);
+    this.texts = pool(() => new PresenterText(this.store, texts));
     this.totals = new PresenterTotals(this.store, page);
     const foot = el("div", { class: "sq-present-foot" }, page);
     this.listMarks(foot);
@@ -143,18 +144,21 @@ export class Presenter {
     this.dialog.style.setProperty("--sq-size", size + "px");
     setIcon(this.playing, store.playing ? "pause" : "play");
     this.paintHead();
-    this.words.paint();
-    this.totals.paint();
+    const { lanes, lane } = store;
+    const texts = this.texts.take(lanes.length);
+    lanes.forEach((one, i) => texts[i].paint(one));
+    this.dialog.classList.toggle("has-lanes", lanes.length > 1);
+    this.totals.paint(lanes.length > 1 ? lanes : [store.plain, lane]);
     text(this.caption, step ? (store.slow.shown?.words ?? result(step)) : "");
     if (step) this.tree.paint(step, size);
   }
 
   paintHead() {
     const { store } = this;
-    const { speedup } = store.meta;
-    text(this.number, speedup ? speedupInWords(speedup) : headlineNumber(store));
-    attr(this.number, "data-verdict", verdictColour(store.meta, speedup?.code));
-    text(this.basis, speedup ? basisOf(speedup) : "");
+    const { words, code, basis } = this.head();
+    text(this.number, words);
+    attr(this.number, "data-verdict", code);
+    text(this.basis, basis);
     show(this.flag, isHypothetical(store.meta));
     this.paintBadge();
     text(this.place, placeOf(store));
@@ -172,18 +176,10 @@ export class Presenter {
   }
 }
 
-// The interval, unless it is in the words of the verdict, and the number of runs.
-/** @type {(speedup: NonNullable<Meta["speedup"]>) => string} */
-function basisOf(speedup) {
-  const interval = speedup.code === "no_clear_difference" ? "" : speedupWords(speedup).interval;
-  const runs = speedup.runs > 1 ? `over ${speedup.runs} runs` : "";
-  return [interval, runs].filter(Boolean).join(", ");
-}
-
 // What the tree, the text and the bars are of: the first run, if there are several.
 /** @type {(store: RunStore) => string} */
-function placeOf({ at, steps, isWhole, meta }) {
-  const isFirst = meta.speedup?.runs > 1;
+function placeOf({ at, steps, isWhole, meta, verdict }) {
+  const isFirst = (meta.speedup?.runs ?? verdict?.races) > 1;
   const step = `step ${at + 1} of ${steps.length}`;
   if (isWhole) return `whole ${isFirst ? "first " : ""}run, tree of ${step}`;
   return isFirst ? `first run, ${step}` : step;
@@ -197,38 +193,47 @@ function typeSize() {
 const STEPS = 40; // the last steps whose text is written
 const PROMPT = 200; // the last characters of the prompt that are written before it
 
-/** The text that is decoded so far. */
+/** The text of a lane so far. */
 class PresenterText {
+  /** @type {LaneRun | null} */
+  lane = null;
   shown = ""; // key of what is written
 
   /**
-   * @param {import("./run_store.js").RunStore} store
+   * @param {RunStore} store
    * @param {Element} host
    */
   constructor(store, host) {
     this.store = store;
-    const look = { class: "sq-present-text", role: "region", "aria-label": "Generated text" };
-    this.box = el("div", look, host);
-    this.size = sized(this.box, () => this.paint());
+    this.node = el("div", { class: "sq-present-lane" }, host);
+    this.title = el("p", { class: "sq-present-title" }, this.node);
+    const look = { class: "sq-present-text", role: "region" };
+    this.box = el("div", look, this.node);
+    this.size = sized(this.box, () => this.lane && this.paint(this.lane));
   }
 
-  paint() {
-    const { version, written, steps } = this.store;
+  /** @param {LaneRun} lane */
+  paint(lane) {
+    const { store, box } = this;
     const { w, h } = this.size;
-    const key = [version, written, steps.length, w, h].join();
+    const steps = store.shown(lane);
+    this.lane = lane;
+    text(this.title, lane.title);
+    attr(box, "aria-label", store.lanes.length > 1 ? `Text of ${lane.title}` : "Generated text");
+    this.node.classList.toggle("is-chosen", lane === store.lane);
+    const key = [store.version, lane.index, steps, w, h].join();
     if (!w || this.shown === key) return;
     this.shown = key;
-    this.write();
+    this.write(lane.steps.slice(0, steps));
     this.dropFirstLines();
   }
 
-  write() {
-    const { written, steps, meta } = this.store;
+  write(steps) {
     this.box.replaceChildren();
-    const from = Math.max(0, written + 1 - STEPS);
-    for (const word of from ? [] : promptWords(promptText(meta)))
+    const from = Math.max(0, steps.length - STEPS);
+    for (const word of from ? [] : promptWords(promptText(this.store.meta)))
       el("span", { class: "sq-prompt", text: word }, this.box);
-    for (const step of steps.slice(from, written + 1)) {
+    for (const step of steps.slice(from)) {
       const group = el("span", {}, this.box);
       step.emitted.forEach((_id, k) => writeToken(group, k, step));
     }
@@ -246,40 +251,38 @@ class PresenterText {
 
 const promptWords = (prompt) => readable(prompt.slice(-PROMPT)).match(/\s*\S+/g) ?? [];
 
-/** The bars. */
+/** The bars: the tokens of each lane so far. */
 class PresenterTotals {
   /**
-   * @param {import("./run_store.js").RunStore} store
+   * @param {RunStore} store
    * @param {Element} host
    */
   constructor(store, host) {
     this.store = store;
     this.root = el("div", { class: "sq-present-totals" }, host);
-    this.plain = this.row("plain");
-    this.run = this.row("run");
+    this.rows = pool(() => this.row());
   }
 
-  row(name) {
-    const look = { class: "sq-present-total", "data-row": name };
-    const title = el("span", look, this.root);
-    const track = el("div", look, this.root);
-    return { title, track, number: el("span", look, this.root), bar: el("i", {}, track) };
+  row() {
+    const node = el("div", { class: "sq-present-total" }, this.root);
+    const title = el("span", {}, node);
+    const bar = el("i", {}, el("div", {}, node));
+    return { node, title, bar, number: el("span", {}, node) };
   }
 
-  paint() {
+  /** @param {(LaneRun | null)[]} lanes those that are null have no row */
+  paint(lanes) {
     const { store } = this;
-    const { ends } = store.plain;
-    const all = Math.max(store.totals(store.last).tokens, 1);
-    const made = store.totals(store.written).tokens;
-    this.paintRow(this.plain, "alone", ends.length ? store.plain.tokens(store.time) : null, all);
-    this.paintRow(this.run, rowName(store.largest), made, all);
-  }
-
-  paintRow({ title, track, number, bar }, name, tokens, all) {
-    for (const part of [title, track, number]) show(part, tokens !== null);
-    if (tokens === null) return;
-    text(title, name);
-    text(number, count(tokens, "token"));
-    bar.style.width = (Math.min(1, tokens / all) * 100).toFixed(1) + "%";
+    const shown = lanes.filter(Boolean);
+    const all = Math.max(...store.lanes.map(({ sums }) => sums.at(-1).tokens), 1);
+    const rows = this.rows.take(shown.length);
+    shown.forEach((lane, i) => {
+      const { node, title, number, bar } = rows[i];
+      const { tokens } = lane.sums[store.shown(lane)];
+      attr(node, "data-row", lane.about.plain ? "plain" : "run");
+      text(title, store.lanes.length > 1 ? lane.title : rowName(lane.largest));
+      text(number, count(tokens, "token"));
+      bar.style.width = (Math.min(1, tokens / all) * 100).toFixed(1) + "%";
+    });
   }
 }

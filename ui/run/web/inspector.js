@@ -133,7 +133,7 @@ export class Inspector {
     const { topo } = view;
     if (!node) return { node: String(node) };
     const siblings = topo.children[topo.parents[node]].length;
-    const [accepted, steps] = this.store.slotCounts(view.step.tree, node);
+    const [accepted, steps] = this.store.lane.slots.counts(view.step.tree, node);
     return {
       node: String(node),
       level: `${topo.depth[node]} of ${topo.levels - 1}`,

@@ -1,4 +1,4 @@
-// How a race plays when it is opened, and what the Race view says about it.
+// What the Race view says about a race.
 import "./fake_page.js";
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
@@ -6,69 +6,33 @@ import { FakeNode, made } from "./fake_page.js";
 import { legendRows, RaceCharts } from "../../ui/race/web/race_charts.js";
 import { stateInWords } from "../../ui/race/web/race_header.js";
 import { RaceOn } from "../../ui/race/web/race_on.js";
-import { RaceKeys } from "../../ui/race/web/race_keys.js";
-import { RaceStore } from "../../ui/race/web/race_store.js";
 import { RaceVerdict, startOf } from "../../ui/race/web/race_verdict.js";
+import { RunKeys } from "../../ui/run/web/run_keys.js";
+import { RunStore } from "../../ui/run/web/run_store.js";
 import { aStep } from "./a_step.js";
 
 beforeEach(() => {
   globalThis.requestAnimationFrame = () => 0;
 });
 
-/** A recorded race with a single step, which lasts `verify` seconds. */
-const race = (name, verify) => ({
-  race: name,
+const RACE = {
+  race: "new",
   from: 0,
-  meta: { label: "recorded" },
+  meta: {},
   lanes: [/** @type {any} */ ({ name: "Plain" })],
   trees: [[-1]],
-  steps: [
-    aStep({ tree: 0, emitted: [7], text: ["a"], seconds: { draft: 0, verify, overhead: 0 } }),
-  ],
-  step_lanes: [0],
-  done: true,
-});
-
-test("a short race plays at a quarter of its speed, and a later long one at full speed", () => {
-  const store = new RaceStore();
-  store.take(race("short", 1));
-  assert.equal(store.rate, "x0.25");
-  store.take(race("long", 9));
-  assert.equal(store.rate, "x1");
-});
-
-for (const rate of ["x1", "x0.25"])
-  test(`the rate that a visitor chose stays: ${rate}`, () => {
-    const store = new RaceStore();
-    store.chooseRate(rate);
-    for (const one of [race("short", 1), race("long", 9)]) {
-      store.take(one);
-      assert.equal(store.rate, rate);
-    }
-  });
+  done: false,
+};
+const SECONDS = { draft: 0, verify: 1, overhead: 0 };
 
 test("until its first step arrives, a race is said to be processing the prompt", () => {
-  const store = new RaceStore();
+  const store = new RunStore();
   assert.equal(stateInWords(store), "");
-  const { steps, step_lanes, ...begun } = { ...race("new", 1), meta: {}, done: false };
-  store.take({ ...begun, steps: [] });
+  store.take({ ...RACE, steps: [] });
   assert.equal(stateInWords(store), "processing the prompt");
-  store.take({ race: "new", from: 0, steps, step_lanes });
+  const steps = [aStep({ tree: 0, tokens: [7], emitted: [7], seconds: SECONDS })];
+  store.take({ race: "new", from: 0, steps, step_lanes: [0] });
   assert.equal(stateInWords(store), "running");
-});
-
-test("a step of a lane is found by its index in the lane", () => {
-  const store = new RaceStore();
-  const steps = ["a", "b", "c"].map((text, i) =>
-    aStep({ i, tree: i && 1, tokens: [7, 8], emitted: [8], text: [text], seconds: {} }),
-  );
-  const lanes = /** @type {any} */ ([{ name: "Plain" }, { name: "Chain", verifier: "traversal" }]);
-  const pieces = { 8: " b" };
-  const trees = [[-1], [-1, 0]];
-  store.take({ race: "r", from: 0, meta: {}, lanes, trees, pieces, steps, step_lanes: [0, 1, 1] });
-  const { step, topo, fromLeaves, piece } = store.view(1, 1);
-  assert.deepEqual([step.text, topo.n, fromLeaves, piece(1)], [["c"], 2, true, " b"]);
-  assert.deepEqual([store.view(1, 2), store.view(0, 0).topo.n, store.rows(1)], [null, 1, 1]);
 });
 
 test("a prompt ends in dots only where something is left out", () => {
@@ -78,12 +42,14 @@ test("a prompt ends in dots only where something is left out", () => {
 });
 
 test("a page without a form lists no keys for the form", () => {
-  const keys = (page) => made(RaceKeys, { page }).listed.map(([key]) => key);
-  assert.ok(["Ctrl Enter", "Esc", "space"].every((key) => keys({ run() {} }).includes(key)));
+  const listed = (page) => made(RunKeys, { page, hasLanes: true }).listed;
+  const keys = (page) => listed(page).map(([key]) => key);
+  assert.ok(["Ctrl Enter", "1 2 3 4", "space"].every((key) => keys({ run() {} }).includes(key)));
   assert.deepEqual(
     keys({}),
-    keys({ run() {} }).filter((key) => !["Ctrl Enter", "Esc"].includes(key)),
+    keys({ run() {} }).filter((key) => key !== "Ctrl Enter"),
   );
+  assert.ok(!JSON.stringify(listed({})).includes("stop the run"));
 });
 
 /** The button “Make more runs” of a race that can have further runs. */
@@ -142,9 +108,9 @@ test("a race that ended without a speed-up says why there is no chart", () => {
   const why = new FakeNode();
   const panel = { root: new FakeNode() };
   const wordsWhen = (done) => {
-    const store = { version: 1, built: 1, t: 1, steps: [{}], done };
+    const store = { version: 1, time: 1, arrived: [{}], done };
     const speedup = { panel, why, none: "No speed-up", make: () => null, shows: "", at: 0 };
-    const tokens = { ...speedup, shows: [1, 1, 1, 1, done].join() };
+    const tokens = { ...speedup, shows: [1, 1, 1, done].join() };
     const charts = made(RaceCharts, { store, tokens, speedup });
     charts.draw();
     clearTimeout(charts.waiting);

@@ -1,45 +1,27 @@
-/* The playback bar of the Decode view. Its track shows the run as a row of blocks, one for each
-   step. Steps that are too narrow to see share a block. The part of a block in which the draft runs
-   is hatched, and the rest is solid. If the step times of plain decoding are known, a second row
-   above shows its steps on the same time axis. */
+/* The playback bar of a run or a race. Its track shows the chosen lane as a row of blocks, one for
+   each step. Steps that are too narrow to see share a block. The part of a block in which the draft
+   runs is hatched, and the rest is solid. If the step times of plain decoding are known, a second
+   row above shows its steps on the same time axis. All other lanes are thin lines below. */
+import { drawLine, laneStyles } from "./lane_style.js";
+import { PlaybackBar } from "./playback_bar.js";
 import { drawnBlocks } from "./track_blocks.js";
 import { attr, el, show, svg, text } from "../../shared/web/dom.js";
 import * as format from "../../shared/web/format.js";
-import { PlaybackBar } from "../../shared/web/playback_bar.js";
 import { sourced } from "../../shared/web/run_words.js";
-import { REAL, SHARES, SLOW, slowed } from "../../shared/web/speeds.js";
 import { secondsOf } from "../../shared/web/step_view.js";
-import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
 /**
+ * @import { LaneRun } from "./lane_run.js"
  * @import { RunStore } from "./run_store.js"
  * @import { Block } from "./track_blocks.js"
  */
 
 const ROW = 20; // px
 const GAP = 4; // px between the rows, and above and below them
+const THIN = 10; // px for the line of another lane
 const LEAST_NUMBER = 10; // px; a row has numbers if the median solid part is at least this wide
 const GROWTH = 1.25; // factor by which the track's time span grows when a run outgrows it
 const KEY = "striped: small model; solid: rest of the step";
-const RATES = [
-  SLOW,
-  ["easy", "≥ 0.2 s per step"],
-  ...SHARES.map(slowed),
-  REAL,
-  ["s1", "1 step / s"],
-  ["s2", "2 steps / s"],
-  ["s5", "5 steps / s"],
-  ["s20", "20 steps / s"],
-];
-
-const WORDS = {
-  bar: "Steps of the run",
-  slider: "Step",
-  first: "First step (Home)",
-  last: "Last step (End)",
-  live: TOOLTIPS["button live"],
-  rates: RATES,
-};
 
 /**
  * Where a row is drawn. row: name of the SVG group of its numbers. drafting, passing: names of the
@@ -51,6 +33,8 @@ const WORDS = {
 const PLAIN_ROW = { row: "plain", drafting: "plain", passing: "plain" };
 /** @type {Row} */
 const RUN_ROW = { row: "run", drafting: "draft", passing: "pass" };
+
+let bars = 0; // on the page, for the ids of their patterns
 
 /** The playback's controls. */
 export class Scrubber extends PlaybackBar {
@@ -65,7 +49,7 @@ export class Scrubber extends PlaybackBar {
    * @param {Element} host
    */
   constructor(store, host) {
-    super(store, host, WORDS);
+    super(store, host);
     this.root.classList.add("sq-beat");
     const names = el("div", { class: "sq-beat-names", "aria-hidden": "true" });
     this.names = [el("span", { text: "alone" }, names), el("span", {}, names)];
@@ -80,24 +64,25 @@ export class Scrubber extends PlaybackBar {
 
   drawRows() {
     const { chart } = this;
-    const hatch = { id: "sq-hatch", width: 6, height: 6, patternUnits: "userSpaceOnUse" };
+    const id = `sq-hatch-${(bars += 1)}`;
+    const hatch = { id, width: 6, height: 6, patternUnits: "userSpaceOnUse" };
     const pattern = svg("pattern", { ...hatch, patternTransform: "rotate(45)" }, chart);
     svg("rect", { width: 6, height: 6, class: "sq-hatch-back" }, pattern);
     svg("rect", { width: 3, height: 6, class: "sq-hatch-line" }, pattern);
     this.window = svg("rect", { class: "sq-track-window", y: "0", height: "100%" }, chart);
     this.past = svg("g", {}, chart);
     this.plain = svg("path", { class: "sq-beat-plain" }, this.past);
-    this.draft = svg("path", { class: "sq-beat-draft" }, this.past);
+    this.draft = svg("path", { fill: `url(#${id})` }, this.past);
     this.pass = svg("path", { class: "sq-beat-pass" }, this.past);
     const numbers = () => svg("g", { class: "sq-beat-numbers" }, this.past);
     this.numbers = { plain: numbers(), run: numbers() };
+    this.lines = svg("g", {}, this.past);
   }
 
   /** Seconds that the whole track covers. During a run they grow in jumps, not with every step. */
   get span() {
     const { store } = this;
-    const plain = store.plain.ends;
-    const seconds = Math.max(store.sums.seconds(store.last), plain.at(-1) ?? 0, 1e-9);
+    const seconds = Math.max(store.end, store.plain?.seconds ?? 0, 1e-9);
     return store.done ? seconds : GROWTH ** Math.ceil(Math.log(seconds) / Math.log(GROWTH));
   }
 
@@ -109,7 +94,7 @@ export class Scrubber extends PlaybackBar {
     text(this.place, some ? `step shown: ${at + 1} / ${count}` : "no steps");
     text(this.names[1], rowName(this.store.largest));
     show(this.key, this.store.largest.n > 1);
-    const words = some ? this.describe(at) : "no steps yet";
+    const words = some ? this.stepInWords(at) : "no steps yet";
     this.paintSlider(1, Math.max(count, 1), Math.max(at + 1, 1), words);
     this.paintBlocks();
     text(this.key, this.written.run ? `${KEY}; numbers: tokens` : KEY);
@@ -119,14 +104,14 @@ export class Scrubber extends PlaybackBar {
   // Show blocks up to the current playback time. A number appears once its block is complete.
   paintTime() {
     const { store } = this;
-    const { ends } = store.plain;
+    const { plain } = store;
     this.head.style.transform = `translateX(${this.share(store.time) * this.size.w}px)`;
     this.cut(this.past, store.time);
     const { tokens, seconds } = store.totals(store.written);
-    const alone = store.plain.tokens(store.time);
-    this.cut(this.numbers.plain, ends[alone - 1] ?? 0);
+    const alone = plain?.sumAt(store.time);
+    this.cut(this.numbers.plain, alone?.seconds ?? 0);
     this.cut(this.numbers.run, seconds);
-    text(this.counts[0], ends.length ? format.count(alone, "token") : "");
+    text(this.counts[0], alone ? format.count(alone.tokens, "token") : "");
     text(this.counts[1], format.count(tokens, "token"));
   }
 
@@ -143,47 +128,44 @@ export class Scrubber extends PlaybackBar {
   paintBlocks() {
     const { store } = this;
     const wide = Math.max(this.size.w, 1);
-    const hasPlain = store.plain.ends.length > 0;
-    const { version, steps } = store;
-    const shape = [version, steps.length, wide, this.span, hasPlain].join();
+    const hasPlain = store.plain !== null;
+    const { version, arrived, chosen } = store;
+    const shape = [version, arrived.length, chosen, wide, this.span, hasPlain].join();
     if (this.shape !== shape) this.draw(wide, hasPlain);
     this.shape = shape;
     const { from, to } = this.range || { from: 0, to: store.steps.length };
-    const x = (i) => (store.sums.seconds(i - 1) / this.span) * wide;
+    const x = (i) => (store.lane.until(i - 1) / this.span) * wide;
     attr(this.window, "x", x(from));
     attr(this.window, "width", Math.max(0, x(to) - x(from)));
     this.window.style.display = to - from < store.steps.length ? "" : "none";
   }
 
   draw(wide, hasPlain) {
-    const tall = hasPlain ? 2 * ROW + 3 * GAP : ROW + 2 * GAP;
+    const { lanes, lane, plain } = this.store;
+    const others = lanes.filter((one) => one !== lane && one !== plain);
+    const below = hasPlain ? 2 * ROW + 3 * GAP : ROW + 2 * GAP;
+    const tall = below + others.length * THIN;
     this.track.style.height = tall + "px";
     attr(this.chart, "viewBox", `0 0 ${wide} ${tall}`);
     this.names[0].style.display = hasPlain ? "" : "none";
     this.counts[0].style.display = hasPlain ? "" : "none";
     const parts = { plain: "", draft: "", pass: "" };
     this.written = { plain: 0, run: 0 };
-    if (hasPlain) this.drawRow(this.plainBlocks(), GAP, wide, parts, PLAIN_ROW);
+    if (hasPlain) this.drawRow(blocksOf(plain), GAP, wide, parts, PLAIN_ROW);
     const top = hasPlain ? ROW + 2 * GAP : GAP;
-    this.drawRow(this.stepBlocks(), top, wide, parts, RUN_ROW);
+    this.drawRow(blocksOf(lane), top, wide, parts, RUN_ROW);
     for (const [row, count] of Object.entries(this.written))
       while (this.numbers[row].children.length > count) this.numbers[row].lastChild.remove();
     for (const key of Object.keys(parts)) attr(this[key], "d", parts[key]);
+    this.drawLines(others, below, wide);
   }
 
-  /** @returns {Block[]} */
-  plainBlocks() {
-    const ends = this.store.plain.ends;
-    return ends.map((to, i) => ({ from: ends[i - 1] ?? 0, pass: ends[i - 1] ?? 0, to, tokens: 1 }));
-  }
-
-  /** @returns {Block[]} */
-  stepBlocks() {
-    const { steps, sums } = this.store;
-    return steps.map((step, i) => {
-      const from = sums.seconds(i - 1);
-      const to = sums.seconds(i);
-      return { from, pass: from + (step.seconds?.draft ?? 0), to, tokens: step.emitted.length };
+  drawLines(others, y, wide) {
+    const styles = laneStyles(this.store.lanes);
+    this.lines.replaceChildren();
+    others.forEach(({ index, seconds }, i) => {
+      const length = Math.round(this.share(seconds) * wide);
+      if (length) drawLine(this.lines, styles[index], y + i * THIN, length, length - THIN / 2);
     });
   }
 
@@ -211,20 +193,35 @@ export class Scrubber extends PlaybackBar {
     this.written[row] += 1;
   }
 
-  describe(i) {
+  stepInWords(i) {
     const step = this.store.steps[i];
     const time = sourced(format.ms(secondsOf(step)), this.store.word);
     return `step ${i + 1} · ${format.count(step.emitted.length, "token")} · ${time}`;
   }
 
-  // Index of the step in progress at `share` of the track: 0 is its start, 1 is its end.
+  // Index of the step in progress at a point of the track.
   at(share) {
-    const { last, sums } = this.store;
-    const time = share * this.span;
-    const found = sums.stepAt(time);
-    return found < 0 ? last : found;
+    return this.store.lane.count(share * this.span);
+  }
+
+  seek(share) {
+    const { store } = this;
+    if (this.at(share) > store.last) store.seekTime(share * this.span);
+    else store.seek(this.at(share));
+  }
+
+  describe(share) {
+    return this.stepInWords(Math.min(this.at(share), this.store.last));
   }
 }
+
+/** @type {(lane: LaneRun) => Block[]} */
+const blocksOf = (lane) =>
+  lane.steps.map((step, i) => {
+    const from = lane.until(i - 1);
+    const pass = from + (step.seconds?.draft ?? 0);
+    return { from, pass, to: lane.until(i), tokens: step.emitted.length };
+  });
 
 /** @type {(tree: {n: number, rows: number}) => string} name of the row; tree: the run's largest */
 export function rowName({ n, rows }) {

@@ -95,9 +95,8 @@ export class TreePanel {
   look(step) {
     const { store } = this;
     const { selected, pin, focused, opened } = store;
-    const isAdvancing = store.playing || (store.follow && !store.done);
     const isEased =
-      !isAdvancing || store.slow.picture !== null || store.duration(step.index) > EASED;
+      !store.moves || store.slow.picture !== null || store.duration(step.index) > EASED;
     return {
       isFocused: focused,
       opened,
@@ -106,7 +105,7 @@ export class TreePanel {
       selected,
       pin,
       hits: store.query ? this.found(step) : [],
-      share: store.heat ? (node) => store.share(step.step.tree, node) : null,
+      share: store.heat ? (node) => store.lane.slots.share(step.step.tree, node) : null,
       isMoving: !isEased,
       reveal: this.reveal(step),
     };

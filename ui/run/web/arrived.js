@@ -1,0 +1,275 @@
+/* What has arrived of a run or a race. A run is a single lane; a race has two to four. Independent
+   of the DOM. */
+import { LaneRun, plainLane } from "./lane_run.js";
+import { Painted } from "./painted.js";
+import { Following } from "../../shared/web/following.js";
+import { topology } from "../../shared/web/tree_layout.js";
+
+/**
+ * @import { Meta } from "../../shared/web/run_facts.js"
+ * @import { Step } from "../../shared/web/step_view.js"
+ * @import { Topology } from "../../shared/web/tree_layout.js"
+ * @import { AnalysisShown, LaneShown, PoolShown } from "../../shared/web/schema.js"
+ * @import { RaceVerdict, Result } from "../../shared/web/schema.js"
+ */
+
+/**
+ * A message from the server (ui/decode/messages.py, ui/race/messages.py). A message without a name
+ * has only words to show.
+ * @typedef {StepsMessage & StateMessage & RaceMessage} Message
+ *
+ * @typedef {object} StepsMessage
+ * @property {number} [from] index of the first of `steps`
+ * @property {number[][]} [trees] the trees that no earlier message had, each as the parents of its
+ *   nodes; if `from` is 0, all trees so far
+ * @property {Record<string, string>} [pieces] texts by token id: those that no earlier message had
+ * @property {Step[]} [steps]
+ * @property {LaneShown[]} [lanes] of a race
+ * @property {number[]} [step_lanes] in a race, the lane of each step
+ *
+ * @typedef {object} StateMessage
+ * @property {string} [run] name of the run
+ * @property {string | null} [race] name of the race
+ * @property {Meta} [meta]
+ * @property {boolean} [done]
+ * @property {boolean} [again] whether further runs are being made for a run's verdict
+ * @property {string} [end] why the run ended or paused
+ * @property {string} [tail] text held back after the last token, such as an incomplete character
+ * @property {string | null} [error]
+ * @property {string | null} [notice]
+ *
+ * @typedef {object} RaceMessage what only races have
+ * @property {string[]} [notes] sentences about the choice of the trees
+ * @property {boolean} [stopped]
+ * @property {(Result | null)[]} [results]
+ * @property {AnalysisShown[]} [analysis]
+ * @property {Verdict} [verdict]
+ * @property {PoolShown} [pool] the further runs
+ */
+
+/**
+ * Who won and how sure that is. `reasons`, `details`: the sentences under "How sure?".
+ * @typedef {RaceVerdict & {reasons: string[], details: string[]}} Verdict
+ */
+
+const NO_LANE = new LaneRun();
+const KEPT = ["notes", "error", "notice", "results", "analysis", "verdict", "pool"];
+
+/** @type {(message: Message) => string | null} */
+const nameOf = ({ run, race }) => run ?? race ?? null;
+
+// Whether a message is about further runs of a race that is over.
+/** @type {(message: Message) => boolean} */
+const isOfFurtherRuns = ({ pool, done }) => pool !== undefined && done === undefined;
+
+/** A run or a race as far as it has arrived. */
+export class Arrived extends Painted {
+  version = 0; // counts the calls of `reset`
+  hasHeard = false; // whether a message has arrived
+  following = new Following();
+
+  constructor() {
+    super();
+    this.reset(null);
+  }
+
+  /** @param {string | null} name of the run or race that follows */
+  reset(name) {
+    this.name = name;
+    /** @type {Meta} */
+    this.meta = {};
+    /** @type {LaneRun[]} */
+    this.lanes = [];
+    this.chosen = 0; // index of the lane whose steps are shown
+    /** @type {LaneRun | null} the plain decoding beside a run */
+    this.alone = null;
+    /** @type {Topology[]} */
+    this.trees = [];
+    /** @type {Map<string, string>} */
+    this.pieces = new Map();
+    /** @type {Step[]} of all lanes, in the order in which they came */
+    this.arrived = [];
+    /** @type {number[]} the lane of each of these steps */
+    this.stepLanes = [];
+    this.done = false; // whether the run or race has ended or paused
+    this.hasPaused = false; // whether it had ended or paused before the newest step
+    this.isRunAgain = false; // whether further runs are being made for the verdict of a run
+    /** @type {string | null} */
+    this.reason = null; // why the run ended
+    this.tail = "";
+    this.error = null;
+    /** @type {string | null} */
+    this.notice = null;
+    /** @type {string[]} */
+    this.notes = [];
+    this.stopped = false;
+    this.failed = false;
+    /** @type {(Result | null)[]} */
+    this.results = [];
+    /** @type {AnalysisShown[]} */
+    this.analysis = [];
+    /** @type {Verdict | null} */
+    this.verdict = null;
+    /** @type {PoolShown | null} */
+    this.pool = null;
+    this.isEarlier = false; // whether the form was changed since the race appeared
+    this.version += 1;
+  }
+
+  // -- messages ----------------------------------------------------------------------------------
+
+  /**
+   * Take a message, unless steps before it are missing.
+   * @param {Message} message
+   */
+  ingest(message) {
+    const has = nameOf(message) === this.name ? this.arrived.length : 0;
+    if ((message.from ?? 0) > has)
+      this.set({ error: "Some steps did not arrive. Reload the page." });
+    else this.take(message);
+  }
+
+  /** @param {Message} message */
+  take(message) {
+    this.hasHeard = true;
+    const name = nameOf(message);
+    if (isOfFurtherRuns(message) && name !== this.name) return; // the page shows another race
+    if (name !== null && name !== this.name) this.reset(name);
+    const before = this.steps.length;
+    this.hasPaused ||= this.done;
+    if (message.meta) this.takeMeta(message.meta);
+    this.takeSteps(message);
+    this.takeState(message);
+    this.settle(before);
+    if (message.steps?.length) this.hasPaused = false;
+    this.changed();
+  }
+
+  /** @param {Meta} meta */
+  takeMeta(meta) {
+    this.meta = meta;
+    this.alone = plainLane(meta);
+  }
+
+  /** @param {StepsMessage} message */
+  takeSteps({ from = this.arrived.length, steps = [], trees = [], pieces = {}, ...race }) {
+    const before = this.arrived.length;
+    // A message that begins with the first step has all trees so far.
+    const first = from === 0 ? 0 : this.trees.length;
+    const isRepeated = steps.length > 0 && from + steps.length <= before;
+    if (!isRepeated) trees.forEach((tree, k) => (this.trees[first + k] ??= topology(tree)));
+    for (const [id, text] of Object.entries(pieces)) this.pieces.set(id, text);
+    race.step_lanes?.forEach((lane, k) => (this.stepLanes[from + k] = lane));
+    this.arrived.push(...steps.slice(before - from));
+    if (race.lanes) this.takeLanes(race.lanes);
+    else for (let i = before; i < this.arrived.length; i++) this.add(i);
+  }
+
+  /**
+   * Take the lanes of a race, and count their steps again.
+   * @param {LaneShown[]} lanes
+   */
+  takeLanes(lanes) {
+    const isFirst = !this.lanes.length;
+    this.lanes = lanes.map((about, i) => new LaneRun(about, i));
+    // at first, the first lane with a draft
+    if (isFirst)
+      this.chosen = Math.max(
+        0,
+        lanes.findIndex(({ plain }) => !plain),
+      );
+    this.arrived.forEach((_, i) => this.add(i));
+  }
+
+  /** @param {number} i index among the steps of all lanes */
+  add(i) {
+    const step = this.arrived[i];
+    const lane = this.stepLanes[i] ?? 0;
+    this.lanes[lane] ??= new LaneRun(); // a run alone
+    this.lanes[lane].add(step, this.trees[step.tree]);
+  }
+
+  /** @param {Message} message */
+  takeState(message) {
+    const { done, end = null, tail = "", stopped = false, again = false, error } = message;
+    this.isRunAgain = again;
+    if (done !== undefined) {
+      this.done = Boolean(done);
+      this.stopped = stopped;
+      this.reason = end;
+      this.tail = String(tail);
+      if (error !== undefined && nameOf(message) !== null) this.failed = Boolean(error);
+    }
+    for (const name of KEPT) if (message[name] !== undefined) this[name] = message[name];
+  }
+
+  /** @type {(before: number) => void} called after each message; `before`: how many steps the
+   * chosen lane had before it */
+  settle() {
+    throw new Error("a subclass must define settle()");
+  }
+
+  // -- the lanes ---------------------------------------------------------------------------------
+
+  /** The chosen lane. */
+  get lane() {
+    return this.lanes[this.chosen] ?? NO_LANE;
+  }
+
+  /** The steps of the chosen lane. */
+  get steps() {
+    return this.lane.steps;
+  }
+
+  /** Index of the last of these steps. */
+  get last() {
+    return this.steps.length - 1;
+  }
+
+  /** The most nodes, rows and levels of any tree of the chosen lane. */
+  get largest() {
+    return this.lane.largest;
+  }
+
+  /**
+   * Plain decoding of the chosen lane's prompt.
+   * @returns {LaneRun | null} null if there is none beside the chosen lane, or its times are not
+   *   known
+   */
+  get plain() {
+    const { lane } = this;
+    const isBeside = ({ about }) => about.plain && about.prompt_name === lane.about.prompt_name;
+    return this.alone ?? this.lanes.find((one) => one !== lane && isBeside(one)) ?? null;
+  }
+
+  /** The most decode time of any lane so far, in seconds. */
+  get end() {
+    return Math.max(0, ...this.lanes.map(({ seconds }) => seconds));
+  }
+
+  // -- the state ---------------------------------------------------------------------------------
+
+  /** Whether it is shown as recorded: always if labelled "recorded", never if "measured". Anything
+   * else, such as a simulated run, is shown as recorded after it has ended or paused. */
+  get recorded() {
+    const { label } = this.meta;
+    return label === "recorded" || (label !== "measured" && this.done);
+  }
+
+  /** Source of the numbers on screen: "measured", "recorded" or "simulated"; "" if unknown. */
+  get word() {
+    return this.meta.label || "";
+  }
+
+  /** Why the run ended or paused, as a key of run_words.js; null while it is in progress. */
+  get ending() {
+    return this.done ? this.lane.finish || this.reason || "stopped" : null;
+  }
+
+  get state() {
+    if (!this.name) return "none";
+    if (!this.done) return "running";
+    if (this.stopped) return "stopped";
+    return this.failed ? "broken" : "finished";
+  }
+}
