@@ -72,7 +72,7 @@ def unseen(model_host: ModelHost, decode_request: DecodeRequest) -> float:
 
 def seen(visit: Page) -> float:
     """Tokens a second of a run that is started and watched in a browser."""
-    before = visit.evaluate("document.querySelector('#pg-view .sq-stage').view.store.run")
+    before = visit.evaluate("document.querySelector('#pg-view .sq-stage').view.store.name")
     visit.click("#pg-run:not([disabled])")
     visit.wait_for_function(
         (

@@ -136,7 +136,7 @@ def test_a_gap_is_said_and_ends_with_the_whole_run(page: Any, canned: dict[str, 
     give(page, {**first(run, 9), "error": None})
     assert page.locator("[data-part=error]").is_hidden()
     assert page.evaluate("stage.store.steps.map(s => s.index)") == list(range(9))
-    assert page.evaluate("stage.store.slots.seen[0]") == 9
+    assert page.evaluate("stage.store.lane.slots.seen[0]") == 9
 
 
 def test_strange_messages_break_nothing(page: Any, canned: dict[str, Any]) -> None:
@@ -346,7 +346,7 @@ def test_totals_are_those_of_decode_stats(page: Any, canned: dict[str, Any]) -> 
     totals = page.evaluate("stage.store.totals()")
     assert totals["tokensPerStep"] == pytest.approx(stats.tokens_per_step)
     assert totals["tokensPerSecond"] == pytest.approx(stats.tokens / stats.total_seconds)
-    assert totals["nodes"] == sum(stats.accepted)
+    assert totals["accepted"] == sum(stats.accepted)
     assert text(page, "[data-total=tokensPerStep] .sq-tile-value") == f"{stats.tokens_per_step:.2f}"
     assert text(page, "[data-part=totals-scope]") == "The whole run:"
     watch(page, canned["128"], 1)

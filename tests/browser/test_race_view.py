@@ -270,7 +270,7 @@ def give(page: Page, message: dict[str, Any]) -> None:
 def still(page: Page, message: dict[str, Any], t: float | None = None) -> None:
     """Show a whole race, paused at `t`, or at its end if `t` is None."""
     page.evaluate(
-        "([text, t]) => { stage.ingest(JSON.parse(text)); stage.seek(t ?? stage.store.end); }",
+        "([text, t]) => { stage.ingest(JSON.parse(text)); stage.store.seekTime(t ?? stage.store.end); }",
         [json.dumps(message), t],
     )
     settle(page)
@@ -307,7 +307,7 @@ def words(whole: dict[str, Any], index: int, t: float = float("inf")) -> str:
 
 def moment(page: Page) -> float:
     settle(page)
-    return page.evaluate("stage.store.t")
+    return page.evaluate("stage.store.time")
 
 
 def drawn(page: Page, figure: str) -> list[dict[str, Any]]:
@@ -394,6 +394,7 @@ def test_the_share_of_repeated_text_is_shown(page: Page) -> None:
         pieces = iter(f"w{k % period}" for k in range(96))
         for step in mine:
             step["text"] = [next(pieces) for _ in step["text"]]
+            step["emitted"] = [int(piece[1:]) for piece in step["text"]]
     still(page, whole)
     tokens = [int(piece[1:]) for step in lane_steps(whole, 0) for piece in step["text"]]
     share = repetition(tokens)
@@ -405,7 +406,7 @@ def test_the_share_of_repeated_text_is_shown(page: Page) -> None:
     assert text(page, f"{lane(2)} [data-figure=repeats]") == "0%"
     for index in (1, 2):
         assert page.locator(f"{lane(index)} .sq-loops").is_hidden()
-    page.evaluate("stage.seek(0.02)")
+    page.evaluate("stage.store.seekTime(0.02)")
     settle(page)
     assert page.locator(f"{lane(0)} .sq-loops").is_hidden()
 
@@ -427,7 +428,7 @@ def test_without_a_plain_lane_speedups_are_over_the_slowest_lane(page: Page) -> 
         None if index == other else {**VERDICT["speedups"][0], "over": other} for index in range(3)
     ]
     give(page, {**whole, "race": "judged otherwise"})
-    page.evaluate("stage.seek(stage.store.end / 2)")
+    page.evaluate("stage.store.seekTime(stage.store.end / 2)")
     settle(page)
     base = whole["lanes"][other]["name"]
     assert f"over {base}" in text(page, "[data-part=race-speedup] h2")
@@ -461,43 +462,47 @@ def test_scrubbing_shows_the_state_at_that_time(page: Page) -> None:
     still(page, whole)
     ends = page.evaluate("stage.store.end")
     for t in (ends * 0.2, ends * 0.9, ends * 0.5, 0):
-        page.evaluate("t => stage.seek(t)", t)
+        page.evaluate("t => stage.store.seekTime(t)", t)
         settle(page)
         for index in range(4):
             assert flow(page, index) == words(whole, index, t)
             assert page.locator(lane(index)).get_attribute("data-tokens") == str(
                 Clock(whole, index).at(t)[0]
             )
-    page.evaluate("t => stage.seek(t)", ends / 2)
+    page.evaluate("t => stage.store.seekTime(t)", ends / 2)
     assert all(max(trace["x"]) <= ends / 2 for trace in drawn(page, "tokens"))
 
 
 @pytest.mark.nightly
 def test_dragging_the_track_moves_the_race(page: Page) -> None:
-    still(page, race())
+    """To the end of the chosen lane's step at that point, or to a moment after that lane's end."""
+    whole = race()
+    still(page, whole)
     box = page.locator("[data-part=track]").bounding_box()
     assert box
     page.mouse.move(box["x"] + box["width"] * 0.9, box["y"] + 10)
     page.mouse.down()
     page.mouse.move(box["x"] + box["width"] * 0.25, box["y"] + 10)
     page.mouse.up()
-    assert moment(page) == pytest.approx(page.evaluate("stage.store.end") * 0.25, rel=0.02)
+    point = page.evaluate("stage.store.end") * 0.25
+    end = next(time for time in Clock(whole, 0).times if time >= point)
+    assert moment(page) == pytest.approx(end, rel=0.02)
     assert page.evaluate("[stage.store.follow, stage.store.playing]") == [False, False]
 
 
 def test_keys_play_step_and_jump(page: Page) -> None:
     whole = race()
-    still(page, whole, 0)
-    times = sorted({time for index in range(4) for time in Clock(whole, index).times[1:]})
+    times = Clock(whole, 0).times
+    still(page, whole, times[1])
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
-    assert moment(page) == pytest.approx(times[1])
+    assert moment(page) == pytest.approx(times[3])
     page.keyboard.press("ArrowLeft")
-    assert moment(page) == pytest.approx(times[0])
+    assert moment(page) == pytest.approx(times[2])
     page.keyboard.press("End")
-    assert moment(page) == pytest.approx(times[-1])
+    assert moment(page) == pytest.approx(max(Clock(whole, index).times[-1] for index in range(4)))
     page.keyboard.press("Home")
-    assert moment(page) == 0
+    assert moment(page) == pytest.approx(times[1])
     page.keyboard.press("Space")
     assert page.evaluate("stage.store.playing")
     page.keyboard.press("Space")
@@ -509,13 +514,14 @@ def test_keys_play_step_and_jump(page: Page) -> None:
 @pytest.mark.nightly
 def test_stepping_visits_every_step_both_ways(page: Page) -> None:
     whole = race(lanes=2, tokens=30)
-    still(page, whole, 0)
-    times = sorted({time for index in range(2) for time in Clock(whole, index).times})
+    still(page, whole, Clock(whole, 0).times[1])
+    ends = [Clock(whole, index).times for index in range(2)]
+    times = [*ends[0][1:], *(ends[1][-1:] if ends[1][-1] > ends[0][-1] else [])]
     walk = """by => {
-      const seen = [stage.store.t];
+      const seen = [stage.store.time];
       for (let k = 0; k < 500 && seen.at(-1) !== seen.at(-2); k++) {
         stage.store.step(by);
-        seen.push(stage.store.t);
+        seen.push(stage.store.time);
       }
       return seen.slice(0, -1);
     }"""
@@ -526,7 +532,7 @@ def test_stepping_visits_every_step_both_ways(page: Page) -> None:
 def test_a_recorded_race_plays_automatically_to_its_end(page: Page) -> None:
     give(page, race(lanes=2, tokens=400))
     assert page.evaluate("stage.store.playing")
-    page.evaluate("stage.store.set({ t: stage.store.end - 0.2 })")
+    page.evaluate("stage.store.seekTime(stage.store.end - 0.2); stage.store.play()")
     page.wait_for_function("!stage.store.playing")
     assert moment(page) == page.evaluate("stage.store.end")
     assert [text(page, lane(index, "tokens")) for index in (0, 1)] == ["400 / 400 tokens"] * 2
@@ -537,7 +543,7 @@ def test_a_running_race_is_followed_until_the_visitor_looks_back(page: Page) -> 
     give(page, part(whole, 0, 20))
     assert page.locator(".race-stage").get_attribute("data-state") == "running"
     assert moment(page) == page.evaluate("stage.store.end")
-    page.evaluate("stage.seek(0.02)")
+    page.evaluate("stage.store.seekTime(0.02)")
     give(page, part(whole, 20, 60))
     assert moment(page) == pytest.approx(0.02)
     page.click("[data-part=live]")
@@ -549,7 +555,7 @@ def test_a_running_race_is_followed_until_the_visitor_looks_back(page: Page) -> 
 def test_a_finished_race_is_called_replaying_until_its_end_is_shown(page: Page) -> None:
     still(page, race())
     assert text(page, "[data-part=state]").startswith("finished · ")
-    page.evaluate("stage.seek(0.02)")
+    page.evaluate("stage.store.seekTime(0.02)")
     settle(page)
     assert text(page, "[data-part=state]").startswith("replay paused · ")
     page.evaluate("stage.store.play()")
@@ -561,13 +567,13 @@ def test_a_finished_race_is_called_replaying_until_its_end_is_shown(page: Page) 
 @pytest.mark.nightly
 def test_the_finish_of_a_lane_is_not_animated_if_a_paused_race_jumps_past_it(page: Page) -> None:
     still(page, race())
-    page.evaluate("stage.seek(0.02)")
+    page.evaluate("stage.store.seekTime(0.02)")
     settle(page)
     page.evaluate("stage.store.play()")
     settle(page)
     page.evaluate("stage.store.pause()")
     settle(page)
-    page.evaluate("stage.seek(stage.store.end)")
+    page.evaluate("stage.store.seekTime(stage.store.end)")
     settle(page)
     assert page.get_attribute(lane(0), "data-finish") == "seen"
 
@@ -653,7 +659,7 @@ def test_the_verdict_comes_with_the_end_and_gives_the_places(page: Page) -> None
     whole = race(lanes=3)
     still(page, {**whole, "verdict": VERDICT}, t=0.02)
     assert page.locator("[data-part=verdict]").is_hidden()
-    page.evaluate("stage.seek(stage.store.end)")
+    page.evaluate("stage.store.seekTime(stage.store.end)")
     settle(page)
     assert text(page, "[data-part=headline-words]") == "Sequoia wins: 2.00× plain decoding"
     places = [text(page, lane(index, "place")) for index in range(3)]
@@ -748,14 +754,14 @@ def test_a_lane_that_finishes_shows_its_time(page: Page) -> None:
     give(page, whole)
     clocks = [Clock(whole, index).times[-1] for index in range(3)]
     first = min(range(3), key=clocks.__getitem__)
-    page.evaluate("t => stage.seek(t)", clocks[first] - 1e-6)
+    page.evaluate("t => stage.store.seekTime(t)", clocks[first] - 1e-6)
     settle(page)
     assert page.locator(lane(first, "time")).is_hidden()
-    page.evaluate("t => stage.seek(t)", clocks[first] + 1e-6)
+    page.evaluate("t => stage.store.seekTime(t)", clocks[first] + 1e-6)
     settle(page)
     assert text(page, lane(first, "time")) == f"{clocks[first] * 1000:.0f} ms"
     assert page.locator(lane(first)).get_attribute("data-finish") == "seen"
-    page.evaluate("t => { stage.seek(t); stage.store.play(); }", clocks[first] - 0.02)
+    page.evaluate("t => { stage.store.seekTime(t); stage.store.play(); }", clocks[first] - 0.02)
     page.wait_for_selector(f"{lane(first)}[data-finish=new]")
     page.wait_for_function("stage.store.isOver")
     assert "1st" in text(page, lane(first, "place"))
@@ -766,68 +772,55 @@ def test_a_lane_that_finishes_shows_its_time(page: Page) -> None:
 
 
 def tree_texts(page: Page) -> list[str]:
-    return page.locator("[data-part=lead-tree] .sq-tree-svg text").all_text_contents()
+    return page.locator("[data-part=tree] .sq-tree-svg text").all_text_contents()
 
 
-@pytest.mark.nightly
-def test_the_tree_below_the_lanes_is_that_of_the_leader_at_the_time_shown(page: Page) -> None:
-    whole = race(lanes=3)
-    panel = page.locator("[data-part=lead-tree]")
-    give(page, whole)
-    panel.scroll_into_view_if_needed()
-    clock = Clock(whole, 0)
-    k = page.evaluate(  # the number of steps after which the first lane leads
-        "() => { const { totals } = stage.store; return totals[0].sums.findIndex((sum, k) =>"
-        " k > 4 && modules.leadingLane(totals, sum.seconds) === 0); }"
-    )
-    page.evaluate(
-        "() => { window.phases = new Set(); stage.stage.tree.stage.addEventListener('frame',"
-        " ({ detail }) => window.phases.add(detail.frame?.phase)); }"
-    )
-    page.evaluate("k => stage.seek(stage.store.totals[0].sums[k].seconds)", k)
-    title = panel.locator(".sq-title")
-    expect(title).to_contain_text("Token tree of the lane in front: Sequoia")
-    gave = len(clock.made[k - 1]["text"])
-    expect(title).to_contain_text(f"step {k} of {len(clock.made)}: {gave} token")
-    # if the race is paused at the end of a step, the panel plays this step in slow motion
-    page.wait_for_function("window.phases.has('guess') && window.phases.has('check')")
-    assert any(words.startswith(f"s{k - 1}n") for words in tree_texts(page))
-    # in the middle of a step of the chosen lane, the panel shows the picture of that moment
-    page.keyboard.press("1")
-    middle = clock.times[k] + 0.1 * (clock.times[k + 1] - clock.times[k])
-    page.evaluate("t => stage.seek(t)", middle)
-    expect(title).to_contain_text(f"Token tree: Sequoiastep {k + 1} of {len(clock.made)}")
-    assert (
-        page.locator("[data-part=lead-tree] [data-part=phase-result][aria-pressed=true]").count()
-        == 0
-    )
-
-
-@pytest.mark.nightly
-def test_another_lane_is_chosen_with_a_button_or_a_key(page: Page) -> None:
-    whole = race(lanes=3)
-    still(page, whole)
-    panel = page.locator("[data-part=lead-tree]")
-    panel.scroll_into_view_if_needed()
+def test_below_the_lanes_are_the_steps_of_the_first_lane_with_a_draft(page: Page) -> None:
+    whole = race()
+    whole["lanes"] = [whole["lanes"][1], whole["lanes"][0], *whole["lanes"][2:]]
+    whole["step_lanes"] = [{0: 1, 1: 0}.get(lane, lane) for lane in whole["step_lanes"]]
+    times = Clock(whole, 1).times
+    still(page, whole, times[3])
+    assert "Token tree: Sequoia" in text(page, "[data-part=tree] .sq-title")
+    assert text(page, ".sq-place") == f"step shown: 3 / {len(times) - 1}"
+    assert any(words.startswith("s2n") for words in tree_texts(page))
+    assert text(page, "[data-part=bar-values]").startswith("step 3")
+    page.keyboard.press(".")  # the first picture of the next step
     settle(page)
-    first = min(range(3), key=lambda index: Clock(whole, index).times[-1])
-    leader = f"lane in front: {whole['lanes'][first]['name']}"
-    best = max(len(step["text"]) for step in lane_steps(whole, first))
-    title = panel.locator(".sq-title")
-    expect(title).to_contain_text(leader)
-    expect(title).to_contain_text(f": {best} token")  # the best step, because the race is over
-    assert "its best step" in title.inner_text()
+    assert page.locator("[data-part=phase-guess][aria-pressed=true]").count() == 1
+    assert moment(page) == pytest.approx(times[3])
+    # within a step, the panel shows the picture of that moment
+    page.evaluate("t => stage.store.seekTime(t)", times[5] + 0.1 * (times[6] - times[5]))
+    settle(page)
+    assert text(page, ".sq-place") == f"step shown: 6 / {len(times) - 1}"
+    assert page.locator("[data-part=phase-result][aria-pressed=true]").count() == 0
+
+
+def test_another_lane_is_chosen_with_a_press_or_a_key_and_the_moment_stays(page: Page) -> None:
+    whole = race(lanes=3)
+    still(page, whole, Clock(whole, 0).times[5])
+    before = moment(page)
+    title = page.locator("[data-part=tree] .sq-title")
+
+    def chosen() -> list[str]:
+        return page.locator(".race-lane.is-chosen h3").all_inner_texts()
+
+    assert chosen() == ["Sequoia"]
     page.keyboard.press("3")
     expect(title).to_contain_text("Token tree: Chain")
-    page.keyboard.press("0")
-    expect(title).to_contain_text(leader)
-    page.locator(f"{lane(1)} button", has_text="Show tree").click()
+    assert chosen() == ["Chain"]
+    page.locator(f"{lane(1)} .race-how").click()
     expect(title).to_contain_text("Token tree: Plain")
-    pressed = panel.locator("[data-part=tree-lane] [aria-pressed=true]")
-    assert pressed.all_inner_texts() == ["Plain"]
+    assert chosen() == ["Plain"]
+    assert page.locator(f"{lane(1)} button[aria-pressed=true]").inner_text() == "Show tree"
     page.keyboard.press("4")  # there is no such lane
     expect(title).to_contain_text("Token tree: Plain")
-    assert panel.locator(".sq-tree-svg text").count() > 0
+    page.locator(f"{lane(0)} button", has_text="Show tree").click()
+    expect(title).to_contain_text("Token tree: Sequoia")
+    expect(page.locator("[data-part=tree]")).to_be_in_viewport()
+    assert moment(page) == pytest.approx(before)
+    for index in range(3):
+        assert flow(page, index) == words(whole, index, before + 1e-9)
 
 
 # -- streams, gaps and painting --------------------------------------------------------------------
@@ -863,7 +856,7 @@ def test_messages_that_come_twice_change_nothing(page: Page) -> None:
     whole = race()
     for start, stop in ((0, 10), (10, 20), (10, 20), (0, 10), (15, 30)):
         give(page, part(whole, start, stop))
-    assert page.evaluate("stage.store.steps.length") == 30
+    assert page.evaluate("stage.store.arrived.length") == 30
     assert page.evaluate("stage.store.trees.length") == 4
     assert (
         sum(int(page.locator(lane(index)).get_attribute("data-steps") or 0) for index in range(4))
@@ -895,10 +888,10 @@ def test_a_gap_is_said_and_ends_with_the_whole_race(page: Page) -> None:
     give(page, part(whole, 0, 10))
     give(page, part(whole, 14, 20))
     assert "did not arrive" in text(page, "[data-part=error]")
-    assert page.evaluate("stage.store.steps.length") == 10
+    assert page.evaluate("stage.store.arrived.length") == 10
     give(page, {**whole, "error": None})
     assert [flow(page, index) for index in range(4)] == [words(whole, index) for index in range(4)]
-    got = page.evaluate("stage.store.totals.map(f => f.clock)")
+    got = page.evaluate("stage.store.lanes.map(f => f.seconds)")
     assert got == pytest.approx([Clock(whole, index).times[-1] for index in range(4)])
 
 
@@ -939,7 +932,7 @@ def test_four_long_lanes_paint_in_time(page: Page, capsys: pytest.CaptureFixture
     got = page.evaluate("""() => ({
       paints: stage.store.paints.slice().sort((a, b) => a - b),
       marks: window.marks, steps: window.whole.steps.length,
-      tokens: stage.store.totals.map(f => f.at(stage.store.end).tokens),
+      tokens: stage.store.lanes.map(f => f.sums.at(-1).tokens),
       texts: document.querySelectorAll('.race-step').length,
     })""")
     assert got["tokens"] == [512] * 4
@@ -1039,8 +1032,10 @@ def test_a_method_has_one_colour_and_marker_in_every_race(page: Page, theme: str
             "n.style.color = c; return n.style.color; })",
             [trace["colour"] for trace in traces],
         )
-        for place in (".race-name", ".sq-track-svg"):
-            assert page.locator(f"{place} .race-stroke").evaluate_all(STROKES) == rgb
+        assert page.locator(".race-name .race-stroke").evaluate_all(STROKES) == rgb
+        lines = page.locator(".sq-track-svg .race-stroke").evaluate_all(STROKES)
+        # the chosen lane and plain decoding are rows of blocks
+        assert len(lines) >= 2 and set(lines) <= set(rgb)
         for kind, colour, trace in zip(chosen, rgb, traces, strict=True):
             seen.setdefault(METHODS[kind], set()).add((colour, trace["symbol"].split("-open")[0]))
     assert [len(styles) for styles in seen.values()] == [1] * 8
@@ -1072,11 +1067,11 @@ def test_lanes_of_the_same_method_differ_by_dash_and_marker(page: Page) -> None:
     assert lines[0][0] == lines[1][0] == lines[3][0] != lines[2][0]
     assert len({dash for _, dash, _ in lines}) == 3
     assert lines[1][2] == lines[0][2] + "-open"
-    for place in (".race-name", ".sq-track-svg"):
+    for place, count in ((".race-name", 3), (".sq-track-svg", 2)):
         dashes = page.locator(f"{place} .race-stroke path:first-child").evaluate_all(
             "nodes => nodes.map(n => n.getAttribute('stroke-dasharray'))"
         )
-        assert len(set(dashes)) == 3
+        assert len(set(dashes)) == count
 
 
 def with_reasons(whole: dict[str, Any]) -> dict[str, Any]:
@@ -1129,7 +1124,7 @@ STOPS = """nodes => nodes.filter(n =>
 def test_four_lanes_have_few_tab_stops(page: Page) -> None:
     still(page, with_reasons(race()))
     nodes = page.locator(".race-stage :is(a, button, input, select, textarea, [tabindex])")
-    assert nodes.evaluate_all(STOPS) <= 22
+    assert nodes.evaluate_all(STOPS) <= 26
 
 
 def test_arrow_keys_move_inside_a_group(page: Page) -> None:
@@ -1251,9 +1246,7 @@ def test_reasons_badges_and_buttons(page: Page) -> None:
     ]
     assert page.locator(".race-remedies .sq-btn").count() == 1
     page.click(".race-remedies .sq-btn")
-    page.click(f"{lane(1)} .sq-btn")
     assert page.evaluate("window.said[0]") == ["apply", {"lane": 1, "parents": [-1, 0]}]
-    assert page.evaluate("window.said[1]") == ["open", {"race": whole["race"], "lane": 1}]
     badge = page.locator(lane(0, "lossless"))
     assert (badge.inner_text(), badge.get_attribute("data-kind")) == ("tie", "tie")
     assert text(page, lane(0, "check")) == "A tie. First difference: token 5. (measured)"

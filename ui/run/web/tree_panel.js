@@ -44,6 +44,7 @@ export class TreePanel {
     this.store = store;
     const panel = makePanel(host, { part: "tree", title: "Token tree", cls: "sq-tree" });
     this.panel = panel;
+    this.title = panel.titleBox.firstElementChild;
     this.tools = new TreeTools(store, panel.tools, this);
     this.legend = new Legend(panel.body);
     this.treeNote = new TreeNote(store, panel.body);
@@ -65,6 +66,8 @@ export class TreePanel {
   paint() {
     const { store } = this;
     const step = store.view();
+    const { lanes, lane } = store;
+    text(this.title, lanes.length > 1 ? `Token tree: ${lane.title}` : "Token tree");
     this.tools.paint(step);
     this.legend.paint(step, store.heat);
     this.treeNote.paint();
