@@ -24,10 +24,13 @@ from sequoia.bench.toy_models import random_model, toy_config
 from sequoia.loading.load import load_pair
 from sequoia.models.compare_logits import own_logits
 from sequoia.models.tree_forward import TreeModel
+from sequoia.this_machine.dtypes import narrowest_dtype
 
 CONTEXT = 1024
 FAR = 1000
-WAYS = ("auto", "bfloat16", "offload", "spread")
+# by default, weights are in bfloat16 only on a CPU that computes with it
+BY_DEFAULT = narrowest_dtype(torch.device("cpu")) == torch.bfloat16
+WAYS = ["auto"] * BY_DEFAULT + ["bfloat16", "offload", "spread"]
 TEXT = [1 + i * i % 251 for i in range(FAR + 1)]
 ROPE = {
     "rope_type": "llama3",
