@@ -8,7 +8,7 @@ from collections.abc import Callable
 from playwright.sync_api import Page, expect
 from running_app import open_view
 
-DONE = "#ls-view .ls-verdict[data-kind={}]"
+DONE = "#ls-test-view [data-part^=measured] .ls-words[data-kind={}]"
 
 
 def run(page: Page, kind: str) -> None:
@@ -27,11 +27,11 @@ def test_the_tab_opens_with_two_recorded_tests_in_aligned_rows(
     """Until a test is run, the tab shows two recorded tests side by side."""
     page = visit(has_form=False, viewport={"width": 1280, "height": 900})
     open_view(page, "Lossless")
-    page.wait_for_selector("#ls-view [data-part=recorded-draft-noise]")
+    page.wait_for_selector("#ls-test-view [data-part=recorded-draft-noise]")
     assert page.inner_text("#ls-run") == text(page, "[data-part=run]") == "Run the test"
-    tables = page.locator("#ls-view .ls-bars")
+    tables = page.locator("#ls-test-view .ls-bars")
     assert tables.count() == 2
-    heads = ["words", "share", "sampled", "exact"]
+    heads = ["outcome", "share", "sampled", "exact"]
     assert tables.first.locator("thead th").all_inner_texts() == heads
     first = tables.first.locator("tbody tr").first
     assert first.locator(":is(th, td)").all_inner_texts() == ["c c", "", "35.8%", "36.0%"]
@@ -41,29 +41,39 @@ def test_the_tab_opens_with_two_recorded_tests_in_aligned_rows(
     ]
     assert tops[0] == tops[1]
     assert tops[0][-1] - tops[0][-2] < 26
-    page.click("[data-part=example-walk-u]")
-    page.wait_for_selector("#ls-view [data-part=bug]")
-    for name in page.locator("#ls-view .ls-acts [data-part^=example]").all_inner_texts():
-        page.get_by_role("button", name=name).click()
-        expect(page.locator("#ls-view [data-part=bug] h2")).to_contain_text(name)
+
+
+def test_a_press_on_a_bug_shows_it_beside_the_correct_decoder(visit: Callable[..., Page]) -> None:
+    page = visit(has_form=False, viewport={"width": 1280, "height": 900})
+    page.wait_for_selector(".pg-status[data-stage=ready]", timeout=60_000)
+    open_view(page, "Lossless")
+    for key in ("walk-u", "last-token"):
+        button = page.locator(f"#ls-view [data-part=example-{key}]")
+        name = button.inner_text()
+        button.click()
+        broken = page.locator(f"#ls-test-view [data-part=measured-{key}]")
+        expect(broken.locator("h2")).to_have_text(f"Broken ({name})")
+        expect(broken.locator(".ls-words")).to_have_attribute(
+            "data-kind", "differs", timeout=60_000
+        )
         expect(page.locator("#ls-bug input")).to_have_value(name)
-        assert "The setting in the form is now" in page.inner_text("#ls-view")
+        beside = page.locator("#ls-test-view [data-part=recorded-correct]")
+        expect(beside).to_have_count(int(key == "walk-u"))
 
 
 def test_a_visit_to_the_tab(visit: Callable[..., Page]) -> None:
     page = visit(has_form=False, viewport={"width": 390, "height": 844})
     page.wait_for_selector(".pg-status[data-stage=ready]", timeout=60_000)
     open_view(page, "Lossless")
-    recorded = page.locator("#ls-view [data-part=recorded-correct]")
+    recorded = page.locator("#ls-test-view [data-part=recorded-correct]")
     expect(recorded).to_contain_text("recorded")  # before any test was run
     page.click("[data-act=panel]")  # in a narrow window the form is a drawer
     page.fill("#ls-samples input", "3000")
     run(page, "fits")
-    assert "No difference found in 3,000 samples" in text(page, ".ls-verdict")
-    assert page.locator("#ls-tables-view [data-part=cells] tbody tr").count() == 9
-    assert text(page, "[data-part=decoder]") == ""
-    expect(recorded).to_be_hidden()
-    assert page.locator("#ls-view [data-part=example-walk-u]").is_visible()
+    correct = page.locator("#ls-test-view [data-part=measured-correct]")
+    expect(correct).to_contain_text("No difference found in 3,000 samples")
+    assert correct.locator("tbody tr").count() == 9
+    expect(recorded).to_have_count(0)
 
     page.click("[data-act=panel]")
     page.fill("#ls-p input, #ls-p textarea", "0.1, 0.3, 0.7")
@@ -79,16 +89,17 @@ def test_a_visit_to_the_tab(visit: Callable[..., Page]) -> None:
     page.wait_for_function(
         "document.querySelector('#ls-p :is(input, textarea)').value === '0.2, 0.8'"
     )
-    assert "Why it hides elsewhere" in text(page, "[data-part=bug]")
+    expect(page.locator("#ls-bug")).to_contain_text("instead of the residual distribution")
     assert page.locator("#ls-view [data-part=earlier]").is_visible()
     assert page.locator("#ls-p.is-wrong").count() == 0
     page.fill("#ls-samples input", "3000")
     run(page, "differs")
-    assert text(page, "[data-part=decoder]").startswith("broken on purpose")
-    assert "below 0.000001" in text(page, ".ls-tiles")
+    broken = page.locator("#ls-test-view [data-part=measured-last-token]")
+    expect(broken).to_contain_text("p-value below 0.000001")
+    expect(broken).to_contain_text("Why it hides elsewhere")
     assert page.locator("#ls-view [data-part=earlier]").is_hidden()
     with page.expect_download() as saved:
-        page.click("#ls-tables-view [data-part=cells] a[download]")
+        broken.locator("a[download]").click()
     assert saved.value.suggested_filename == "sequoia-lossless-broken-on-purpose-last-token.csv"
     lines = saved.value.path().read_text(encoding="utf-8").splitlines()
     assert len(lines) == 3

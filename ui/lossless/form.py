@@ -83,18 +83,23 @@ class LosslessForm:
             )
         return Setting(**{**typed, "children": tuple(children)})
 
-    def preset(self, bug: Any) -> Updates:
-        """Updates that fill the form with the setting in PRESETS for `bug`. The test then finds
-        the bug. The setting for CORRECT is the one that the page opens with. The field `bug` itself
-        does not change. Empty for an unknown bug."""
+    def preset(self, bug: Any, chosen: bool = False) -> Updates:
+        """Updates that fill the form with the setting in PRESETS for `bug`, in which the test finds
+        it. The setting for CORRECT is the one that the page opens with. The field `bug` says what
+        is wrong, and is set too if `chosen`. Nothing changes for an unknown bug."""
         setting = PRESETS.get(bug) if isinstance(bug, str) else None
+        field = self.fields["bug"]
         if setting is None:
-            return {}
+            return {field: gr.skip()}
+        about = BUG_WORDS[bug].about if bug in BUG_WORDS else ""
         updates = {
             part: gr.update(value=value_of(setting, name), **_fine())
             for name, part in self.fields.items()
             if name != "bug"
         }
+        updates[field] = gr.update(**_fine(about))
+        if chosen:
+            updates[field]["value"] = bug
         return _merged(updates, self.shaped(setting.where))
 
     def shaped(self, where: Any) -> Updates:
@@ -178,8 +183,8 @@ def _id(name: str) -> str:
     return "ls-" + name.replace("_", "-")
 
 
-def _fine() -> dict[str, Any]:
-    return {"info": "", "elem_classes": []}
+def _fine(words: str = "") -> dict[str, Any]:
+    return {"info": words, "elem_classes": []}
 
 
 def _merged(one: Updates, other: Updates) -> Updates:

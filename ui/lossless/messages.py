@@ -4,22 +4,19 @@ that the test would find."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
-from sequoia.exactness.losslessness.bug import Bug
 from sequoia.exactness.losslessness.bugs import BUGS
 from sequoia.exactness.losslessness.comparison import Cell, Comparison
 from sequoia.exactness.losslessness.losslessness_test import Findable
-from sequoia.exactness.losslessness.settings import Setting
 from sequoia.validate_input import json_text
 from ui.lossless.lossless_job import Sampled
-from ui.lossless.tables import tables_of
+from ui.lossless.tables import shown_test
 from ui.serving.job import Report
 from ui.words.losslessness import BUG_WORDS, decoder_name, progress_words, test_words
 
 MOST_ROWS = 24  # in a message during a test; the last message has all rows
-HUGE = 1e12  # in place of infinity, which JSON does not have
 _LETTERS = "abcdefgh"  # the texts of a toy's tokens; a toy is a pair with a tiny vocabulary
 
 
@@ -28,46 +25,34 @@ def refusal_message(error: str) -> str:
     return json_text({"error": error})
 
 
-def bug_chosen_message(bug: object) -> str:
-    """A message about the bug chosen for the next test, which has filled the form with its preset.
-    Its field `bug` is null for the correct decoder and for an unknown value."""
-    found = BUGS.get(bug) if isinstance(bug, str) else None
-    what = "one in which this bug shows" if found else "the one that the page opens with"
-    return json_text({"bug": _bug(found), "notice": f"The setting in the form is now {what}."})
-
-
-def report_message(report: Report, setting: Setting) -> str:
+def report_message(report: Report) -> str:
     """A message about a test in progress, or about one that has ended."""
     going = not report.over
     message: dict[str, Any] = {
         "share": report.share if going else None,
         "words": report.words if going else "",
         "error": f"Not tested: {report.error}" if report.error else None,
-        "bug": _bug(setting.decoding.bug),
     }
     if report.result is not None:
-        message["test"] = test = test_fields(report.result, going)
-        message["tables"] = tables_of(test)
+        message["shown"] = shown_test(test_fields(report.result, going))
     elif report.words and not going:
         message["notice"] = report.words
     return json_text(message)
 
 
-def _bug(bug: Bug | None) -> dict[str, str] | None:
-    """The fields of a message about `bug`; None for the correct decoder."""
-    return asdict(BUG_WORDS[bug.key]) | {"key": bug.key} if bug else None
-
-
 def test_fields(sampled: Sampled, going: bool) -> dict[str, Any]:
-    """The fields of a message about a test; for their meaning see Test in web/lossless_view.js. For
-    the tables: `rows` (see `_rows`), their number as `count` even if the message has fewer, and
-    `finds`, the bugs that the test would find."""
+    """What is shown of a test.
+
+    decoder: "correct", or the name of the broken decoder. broken: the key of its bug, or None.
+    going: whether more samples are being drawn. draws, wanted: samples so far, and planned.
+    rows: see `_rows`; while the test goes on, only the first. count: the number of all rows.
+    distance: total variation. floor: its mean for a correct decoder. kind: of the verdict, "fits"
+    or "differs", or "open" if there is none yet. finds: the bugs that the test would find."""
     if not going:
         sampled = _ended(sampled)
     comparison = sampled.comparison
     setting = sampled.test.setting
     rows = _rows(sampled)
-    statistic = comparison.fit.statistic
     return {
         "decoder": decoder_name(setting.decoding.bug),
         "broken": setting.bug if setting.bug in BUGS else None,
@@ -76,8 +61,6 @@ def test_fields(sampled: Sampled, going: bool) -> dict[str, Any]:
         "wanted": setting.samples,
         "rows": rows[:MOST_ROWS] if going else rows,
         "count": len(rows),
-        "statistic": None if statistic is None else min(statistic, HUGE),
-        "freedom": comparison.fit.freedom,
         "p_value": comparison.fit.p_value,
         "distance": comparison.total_variation,
         "floor": comparison.noise_floor,

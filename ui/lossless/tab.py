@@ -9,11 +9,10 @@ from typing import Any
 import gradio as gr
 
 from sequoia import SequoiaError
-from sequoia.exactness.losslessness.bugs import BUGS
 from sequoia.exactness.losslessness.settings import PAIR, Setting
 from ui.lossless.form import LosslessForm, field_of, lossless_form
 from ui.lossless.lossless_job import LosslessJob
-from ui.lossless.messages import bug_chosen_message, refusal_message, report_message
+from ui.lossless.messages import refusal_message, report_message
 from ui.lossless.tables import recorded
 from ui.serving.job import Report
 from ui.serving.session_view import ASKED, SessionView, sent_with
@@ -36,46 +35,41 @@ class LosslessTab(SessionView[LosslessJob]):
         with side:
             self.form = lossless_form()
         with main:
-            stage = f'<div class="sq-stage"></div>{recorded()}'
-            self.board = drawn("ls", "lossless/lossless_view", ["ask", "fill"], stage)
-            written("ls-tables")
+            self.board = drawn("ls", "lossless/lossless_view", ["ask", "fill"])
+            written("ls-test", recorded())
 
     def wire(self, _blocks: gr.Blocks) -> None:
         """Connect components and handlers."""
         form = self.form
         fields = list(form.fields.values())
-        ran = form.run.click(
-            self.test_losslessness,
-            form.parts,
-            [self.board, form.run, form.stop, *fields],
-            **model_work(self._limits.waiting),
-        )
-        ran.then(
-            None,
-            None,
-            None,
-            js=call("shared/form_fields", "web.focusWrong()"),
-            api_visibility="private",
-        )
+        filled = self.board.fill(self.fill_form_with_a_bug, None, fields, **UNQUEUED)
+        for start in (form.run.click, filled.then):
+            start(
+                self.test_losslessness,
+                form.parts,
+                [self.board, form.run, form.stop, *fields],
+                **model_work(self._limits.waiting),
+            ).then(
+                None,
+                None,
+                None,
+                js=call("shared/form_fields", "web.focusWrong()"),
+                api_visibility="private",
+            )
         form.stop.click(self.stop, None, None, **UNQUEUED)
         self.board.ask(self.job_state, None, [self.board, form.run, form.stop], **ASKED)
-        shown = [self.board, *fields]
-        on_choice(form.fields["bug"], self.break_on_purpose, [], shown, **UNQUEUED)
+        on_choice(form.fields["bug"], self.break_on_purpose, [], fields, **UNQUEUED)
         on_choice(form.fields["where"], self.choose_distributions, [], fields, **UNQUEUED)
-        self.board.fill(self.fill_form_with_a_bug, None, shown, **UNQUEUED)
 
     def break_on_purpose(self, bug: Any) -> Updates:
-        """Describe `bug`, and fill the form with its preset."""
-        return {self.board: bug_chosen_message(bug), **self.form.preset(bug)}
+        """Fill the form with the preset of `bug`, and say at its field what is wrong with it."""
+        return self.form.preset(bug)
 
     def fill_form_with_a_bug(self, event: gr.EventData) -> Updates:
         """Choose a decoder with a bug, as if in the form's menu. `event` brings the bug's key as
         "bug"."""
         bug = sent_with(event).get("bug")
-        updates = self.break_on_purpose(bug)
-        if not isinstance(bug, str) or bug not in BUGS:
-            return updates
-        return {**updates, self.form.fields["bug"]: gr.update(value=bug)}
+        return self.form.preset(bug, chosen=True)
 
     def choose_distributions(self, where: Any) -> Updates:
         """Show only the fields of the chosen distributions: those of a toy or those of the pair."""
@@ -99,7 +93,7 @@ class LosslessTab(SessionView[LosslessJob]):
             yield {**busy_buttons(form.run, form.stop, True), **form.refused(None)}
             async for report in task.reports():
                 refused = self._refused_late(report)
-                yield refused or {self.board: report_message(report, setting)}
+                yield refused or {self.board: report_message(report)}
         finally:  # also if the page is closed: Gradio then closes this generator
             task.halt()
         yield {**refused, **busy_buttons(form.run, form.stop, False)}

@@ -1,5 +1,5 @@
-"""Tables of the Lossless tab as markup: the recorded tests that it shows at first, the outcomes of
-a test, and the bugs that the test would find."""
+"""The tests of the Lossless view as markup: counts as bars, recorded ones at first; and the bugs
+that a test would find."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ from sequoia.text_files import load_json
 from ui.shared import report
 from ui.shared.markup import Markup, csv_link, element
 from ui.words.losslessness import (
+    BUG_WORDS,
     OF_RECORDED,
     RECORDED_WORDS,
     SCOPE,
+    BugWords,
     far_words,
     found_words,
 )
@@ -58,40 +60,24 @@ def is_far(row: Fields, draws: int) -> bool:
 # -- a test ----------------------------------------------------------------------------------------
 
 
-def tables_of(test: Fields) -> Markup:
-    """What stands below the verdict of a test."""
-    columns = element("div", _cells(test), _finds(test), class_="ls-columns")
-    scope = element("p", SCOPE, class_="ls-say ls-dim")
-    return element("div", columns, scope, class_="sq-stage ls-stage sq-frame")
+def shown_test(test: Fields) -> Markup:
+    """A test that was run here: its counts beside those of a recorded one of the correct decoder,
+    if that has the same setting; and the bugs that the test would find."""
+    words = element("p", SCOPE, class_="ls-say ls-dim")
+    correct, *_ = load_json(FILE)["tests"]
+    is_same = [row["share"] for row in correct["rows"]] == [row["share"] for row in test["rows"]]
+    beside = [correct] if test["broken"] and is_same else []
+    most = max(map(_longest, [*beside, test]))
+    pictures = [_picture(one, most, "recorded", RECORDED_WORDS[None]) for one in beside]
+    pictures.append(_picture(test, most, "measured", test["verdict"]))
+    return element("div", element("div", *pictures, class_="ls-pair"), _finds(test), words, **_LOOK)
 
 
-def _cells(test: Fields) -> Markup:
-    """How often each outcome was sampled, and how often it was expected."""
-    left = test["count"] - min(len(test["rows"]), MOST)
-    more = f"{left:,} more in the CSV file{', once the test is over' * test['going']}. "
-    heads = (report.term("outcome", "cells"), "probability", "expected", "samples", "difference")
-    lines = (_cell(row, test["draws"]) for row in test["rows"][:MOST])
-    title = "Samples of each outcome"
-    return report.panel(
-        "cells",
-        title,
-        [] if test["going"] else [csv_link(_file_name(test), _csv_rows(test))],
-        report.scrolled(title, report.table(heads, lines, "ls-cells"), "ls-table sq-more-below"),
-        element("p", more if left else "", "Probabilities are exact, samples are measured."),
-    )
+_LOOK = {"class_": "sq-stage ls-stage sq-frame"}
 
 
-def _cell(row: Fields, draws: int) -> Markup:
-    tokens, rest = name_of(row)
-    expected = row["share"] * draws
-    away = row["seen"] - expected
-    name = element("span", *(element("code", one) for one in tokens), rest)
-    shown = element("span", _signed(away), class_="ls-far" if is_far(row, draws) else None)
-    return report.row(name, _percent(row["share"]), _count(expected), f"{row['seen']:,}", shown)
-
-
-def _csv_rows(test: Fields) -> Iterator[tuple[object, ...]]:
-    yield "outcome", "probability (exact)", "expected", "samples (measured)", "decoder"
+def _csv_rows(test: Fields, label: str) -> Iterator[tuple[object, ...]]:
+    yield "outcome", "probability (exact)", "expected", f"samples ({label})", "decoder"
     for row in test["rows"]:
         tokens, rest = name_of(row)
         name = " ".join(filter(None, (*tokens, rest)))
@@ -139,46 +125,63 @@ def _percent(share: float) -> str:
     return f"{100 * share:.1f}%" if share >= 0.001 or share == 0 else f"{100 * share:.2g}%"
 
 
-def _count(value: float) -> str:
-    return f"{value:.1f}" if value < 100 else f"{value:,.0f}"
-
-
-def _signed(value: float) -> str:
-    text = f"{value:+.1f}" if abs(value) < 100 else f"{value:+.0f}"
-    return "0" if float(text) == 0 else text.replace("-", "−")
-
-
-# -- recorded tests --------------------------------------------------------------------------------
+# -- counts as bars --------------------------------------------------------------------------------
 
 
 @cache
 def recorded() -> Markup:
     """Two recorded tests side by side: one of the correct decoder, one of a decoder with a bug."""
     found = load_json(FILE)
-    tests = found["tests"]
-    most = max(
-        max(row["share"], row["seen"] / one["draws"]) for one in tests for row in one["rows"]
-    )
+    most = max(map(_longest, found["tests"]))
     words = f"{OF_RECORDED} Recorded on {found['machine']}, {found['date']}."
-    pair = element("div", *(_recorded(one, most) for one in tests), class_="ls-pair")
-    look = {"class_": "sq-stage ls-stage sq-frame ls-intro", "data_part": "recorded"}
-    how = element("details", element("summary", "How to read this"), element("p", words))
-    return element("div", pair, how, **look)
-
-
-def _recorded(test: Fields, most: float) -> Markup:
-    """most: the share whose bar fills its whole track."""
-    title = "A decoder broken on purpose" if test["broken"] else "The correct decoder"
-    heads = ("words", "share", "sampled", "exact")
-    lines = (_bar(row, test["draws"], most) for row in test["rows"])
-    return report.panel(
-        f"recorded-{test['broken'] or 'correct'}",
-        title,
-        [report.badge("recorded"), csv_link(f"recorded-{_file_name(test)}", _csv_rows(test))],
-        element("p", RECORDED_WORDS[test["broken"]], class_="ls-words", data_kind=test["kind"]),
-        report.table(heads, lines, "ls-bars"),
-        element("p", far_words(test), class_="ls-dim"),
+    pictures = (
+        _picture(one, most, "recorded", RECORDED_WORDS[one["broken"]]) for one in found["tests"]
     )
+    how = element("details", element("summary", "How to read this"), element("p", words))
+    return element("div", element("div", *pictures, class_="ls-pair"), how, **_LOOK)
+
+
+_HEADS = (report.term("outcome", "cells"), "share", "sampled", "exact")
+
+
+def _longest(test: Fields) -> float:
+    """The largest share of an outcome, sampled or exact."""
+    draws = test["draws"] or 1
+    return max(max(row["share"], row["seen"] / draws) for row in test["rows"])
+
+
+def _picture(test: Fields, most: float, label: str, verdict: str) -> Markup:
+    """A test with one bar for each outcome. most: the share whose bar fills its whole track.
+    label: "recorded" or "measured"."""
+    is_whole = not test.get("going")
+    own = f"{'recorded-' * (label == 'recorded')}{_file_name(test)}"
+    tools = [report.badge(label), csv_link(own, _csv_rows(test, label)) if is_whole else None]
+    rows = test["rows"][:MOST]
+    lines = (_bar(row, test["draws"] or 1, most) for row in rows)
+    left = test.get("count", len(rows)) - len(rows)
+    feet = [far_words(test)] if test["draws"] else []
+    feet += [f"{left:,} more outcomes in the CSV file."] if left > 0 else []
+    bug = BUG_WORDS.get(test["broken"])
+    return report.panel(
+        f"{label}-{test['broken'] or 'correct'}",
+        f"Broken ({bug.label})" if bug else "The correct decoder",
+        filter(None, tools),
+        element("p", verdict, class_="ls-words", data_kind=test["kind"]),
+        report.table(_HEADS, lines, "ls-bars"),
+        element(
+            "div",
+            element("p", " ".join(feet), class_="ls-dim"),
+            _about(bug) if bug else None,
+        ),
+    )
+
+
+def _about(bug: BugWords) -> Markup:
+    """What is wrong with a broken decoder."""
+    parts = (("What is wrong", bug.about), ("Where it shows", bug.shows))
+    lines = [*parts, ("Why it hides elsewhere", bug.hides)]
+    told = (element("p", element("b", f"{name}. "), words) for name, words in lines)
+    return element("details", element("summary", "What is wrong with it"), *told)
 
 
 def _bar(row: Fields, draws: int, most: float) -> Markup:
@@ -191,5 +194,6 @@ def _bar(row: Fields, draws: int, most: float) -> Markup:
         class_="ls-track",
         data_far=is_far(row, draws),
     )
-    name = " ".join(filter(None, (*tokens, rest)))
+    codes = [part for token in tokens for part in (element("code", token), " ")]
+    name = element("span", *codes, rest)
     return report.row(name, track, f"{seen:.1%}", f"{row['share']:.1%}")

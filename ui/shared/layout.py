@@ -58,10 +58,11 @@ def drawn(
     )
 
 
-def written(view: str) -> gr.HTML:
-    """A component that shows HTML which the server wrote, with all text escaped, and which a script
-    passes to web/html_host.js. Its id begins with `view`."""
+def written(view: str, first: str = "") -> gr.HTML:
+    """A component that shows HTML which the server wrote, with all text escaped: `first`, then what
+    a script passes to web/html_host.js. Its id begins with `view`."""
     return gr.HTML(
+        first,
         html_template="${value}",
         apply_default_css=False,
         elem_id=f"{view}-view",

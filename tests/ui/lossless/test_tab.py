@@ -14,7 +14,7 @@ from visits import Reading, laid_out, request
 from sequoia import SamplingParams, plain
 from sequoia.exactness.losslessness.comparison import Comparison
 from sequoia.exactness.losslessness.losslessness_test import LosslessnessTest
-from sequoia.exactness.losslessness.settings import PRESETS
+from sequoia.exactness.losslessness.settings import PRESETS, Setting
 from ui.decode.tab import LiveView
 from ui.lossless.form import value_of
 from ui.lossless.lossless_job import LosslessJob, Sampled
@@ -61,30 +61,38 @@ def results_of(tab: LosslessTab, preset: str = "none", **changes: Any) -> Report
     return messages(tab, Reading(tab.test_losslessness(data, visit())))
 
 
-def test_the_correct_decoder_passes(made: Callable[..., LosslessTab]) -> None:
+def fields_after(model_host: ModelHost, setting: Setting, limit: float = 60.0) -> dict[str, Any]:
+    """What is shown of a test of `setting` after its end, or after `limit` seconds."""
+    task = LosslessJob(model_host, setting, limit)
+    task.start()
+    *_, last = task.reports()
+    assert last.over
+    return fields_of_test(last.result, going=False)
+
+
+def test_the_correct_decoder_passes(
+    made: Callable[..., LosslessTab], model_host: ModelHost
+) -> None:
     *before, last = results_of(made())
     assert before[0]["share"] == 0
-    test = last["test"]
+    assert last["share"] is None
+    assert "No difference found in 2,000 samples" in last["shown"]
+    test = fields_after(model_host, replace(PRESETS["none"], samples=2000))
     assert (test["decoder"], test["broken"], test["kind"]) == ("correct", None, "fits")
-    assert (test["draws"], test["going"], last["share"], last["bug"]) == (2000, False, None, None)
+    assert (test["draws"], test["going"]) == (2000, False)
     assert sum(row["seen"] for row in test["rows"]) == 2000
     assert sum(row["share"] for row in test["rows"]) == pytest.approx(1)
     assert test["rows"][0]["tokens"] == ["c", "c"]
-    found, rest = test["verdict"].split(". ", maxsplit=1)
-    assert found == "No difference found in 2,000 samples"
-    assert rest.startswith("Of the bugs that are known to bias the output here")
 
 
 @pytest.mark.parametrize("key", ["walk-u"])
 def test_every_message_about_a_broken_decoder_names_the_bug(
     made: Callable[..., LosslessTab], key: str
 ) -> None:
-    found = results_of(made(), key)
-    assert {one["bug"]["label"] for one in found} == {BUG_WORDS[key].label}
-    tests = [one["test"] for one in found if "test" in one]
-    assert {one["decoder"] for one in tests} == {f"broken on purpose: {BUG_WORDS[key].label}"}
-    assert tests[-1]["kind"] == "differs"
-    assert tests[-1]["verdict"].startswith("The output does not follow the target’s")
+    shown = [one["shown"] for one in results_of(made(), key) if "shown" in one]
+    assert all(f"Broken ({BUG_WORDS[key].label})" in one for one in shown)
+    assert 'data-kind="differs"' in shown[-1]
+    assert "The output does not follow the target’s" in shown[-1]
 
 
 def test_a_broken_decoder_leaves_nothing_behind(
@@ -98,7 +106,7 @@ def test_a_broken_decoder_leaves_nothing_behind(
     measured = vars(pair.measured).copy()
     changes = {"prompt": "def f(x):", "temperature": 1.5}
     *_, last = results_of(made(), "dropped", **changes)
-    assert last["test"]["broken"] == "dropped"
+    assert "measured-dropped" in last["shown"]
     assert vars(pair.measured) == measured
     assert view.run_store._kept == {}
     assert [step.emitted for step in plain(pair, "def f(x):", params)] == text
@@ -108,14 +116,14 @@ def test_choosing_a_bug_fills_in_a_setting_that_shows_it(made: Callable[..., Los
     tab = made()
     updates = tab.break_on_purpose("float16")
     fields = tab.form.fields
-    assert json.loads(updates[tab.board])["bug"]["label"] == BUG_WORDS["float16"].label
+    assert updates[fields["bug"]]["info"] == BUG_WORDS["float16"].about
+    assert "value" not in updates[fields["bug"]]
     assert updates[fields["temperature"]]["value"] == 1.5
     assert updates[fields["temperature"]]["visible"]
     assert updates[fields["children"]]["value"] == "1"
     assert not updates[fields["p"]]["visible"]
-    assert fields["bug"] not in updates
     for key in ("x", None, [], 3):
-        assert list(tab.break_on_purpose(key)) == [tab.board]
+        assert list(tab.break_on_purpose(key)) == [fields["bug"]]
 
 
 @pytest.mark.parametrize(
@@ -170,20 +178,16 @@ def test_a_stopped_test_keeps_its_samples(model_host: ModelHost) -> None:
         if last.result and last.result.comparison.draws:
             task.halt()
     assert last is not None
-    message = json.loads(report_message(last, setting))
-    assert message["test"]["going"] is False
-    assert 0 < message["test"]["draws"] < 100_000
-    assert message["test"]["decoder"].startswith("broken on purpose")
+    test = fields_of_test(last.result, going=False)
+    assert 0 < test["draws"] < 100_000
+    assert test["decoder"].startswith("broken on purpose")
+    assert f"{test['draws']:,} texts" in json.loads(report_message(last))["shown"]
 
 
 def test_a_test_ends_at_its_time_limit(model_host: ModelHost) -> None:
-    task = LosslessJob(model_host, replace(PRESETS["none"], samples=100_000), 0.0)
-    task.start()
-    *_, last = task.reports()
-    assert last.over
-    assert 0 < last.result.comparison.draws < 100_000
-    message = json.loads(report_message(last, PRESETS["none"]))["test"]
-    assert "(stopped; 100,000 were planned). " in message["verdict"]
+    test = fields_after(model_host, replace(PRESETS["none"], samples=100_000), limit=0.0)
+    assert 0 < test["draws"] < 100_000
+    assert "(stopped; 100,000 were planned). " in test["verdict"]
 
 
 def test_the_power_after_a_stop_is_that_of_the_samples_so_far() -> None:

@@ -1,5 +1,5 @@
-"""The tables of a losslessness test: the names of its outcomes, its CSV file, and what is marked. A
-broken decoder is called broken in the file's name and in each of its lines."""
+"""The picture of a losslessness test: the names of its outcomes, its CSV file, and what is marked.
+A broken decoder is called broken in the name of the file and in each of its lines."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from ui.lossless.tables import is_far, name_of, recorded, tables_of
+from ui.lossless.tables import is_far, name_of, recorded, shown_test
 from ui.words.losslessness import far_words, found_words
 
 ROWS: list[dict[str, Any]] = [
@@ -27,6 +27,11 @@ TEST: dict[str, Any] = {
     "wanted": 100,
     "rows": ROWS,
     "count": 3,
+    "distance": 0.02,
+    "floor": 0.04,
+    "p_value": 0.8,
+    "kind": "fits",
+    "verdict": "No difference found.",
     "finds": [{"key": "x", "label": "<a bug>", "distance": 0.2, "power": 0.1, "hides": "why"}],
 }
 BROKEN = {**TEST, "decoder": "broken on purpose: the walk's u", "broken": "walk-u"}
@@ -55,7 +60,7 @@ def test_outcomes_are_named_by_their_tokens_and_by_what_may_follow() -> None:
     ],
 )
 def test_the_file_names_the_decoder(test: dict[str, Any], name: str, decoder: str) -> None:
-    found, (head, *lines) = saved(tables_of(test))
+    found, (head, *lines) = saved(shown_test(test))
     assert found == name
     assert lines[0] == ["·a b", "0.5", "50.0", "49", decoder]
     assert {len(line) for line in lines} == {len(head)}
@@ -63,14 +68,14 @@ def test_the_file_names_the_decoder(test: dict[str, Any], name: str, decoder: st
 
 
 def test_a_test_that_goes_on_has_no_file() -> None:
-    assert tables_of({**TEST, "going": True, "finds": []}).count("download=") == 0
+    assert shown_test({**TEST, "going": True, "finds": []}).count("download=") == 0
 
 
 def test_only_some_outcomes_are_shown_and_all_are_in_the_file() -> None:
     many = {**TEST, "rows": ROWS * 20, "count": 60}
-    shown = tables_of(many)
+    shown = shown_test(many)
     assert shown.count("<code>b</code>") == 8  # of 24 rows
-    assert "36 more in the CSV file" in shown
+    assert "36 more outcomes in the CSV file" in shown
     assert len(saved(shown)[1]) == 61
 
 
@@ -107,7 +112,7 @@ def test_the_words_say_whether_a_bug_would_be_found(
 
 
 def test_a_hidden_bug_says_why() -> None:
-    shown = tables_of(TEST)
+    shown = shown_test(TEST)
     assert "hidden here (0.1)" in shown
     assert '<p class="ls-dim">why</p>' in shown
     assert "&lt;a bug&gt;" in shown
@@ -116,3 +121,11 @@ def test_a_hidden_bug_says_why() -> None:
 def test_the_recorded_tests_have_a_bar_for_each_row() -> None:
     assert recorded().count("ls-fill") == 18
     assert recorded().count("data-far") > 0
+
+
+def test_a_broken_decoder_stands_beside_the_recorded_correct_one_with_the_same_setting() -> None:
+    shares = [0.36, 0.18, 0.18, 0.09, 0.06, 0.06, 0.03, 0.03, 0.010000000000000002]
+    rows = [{"tokens": ["a"], "rest": "", "share": share, "seen": 1} for share in shares]
+    assert "recorded-correct" in shown_test({**BROKEN, "rows": rows})
+    assert "recorded-correct" not in shown_test(BROKEN)
+    assert "recorded-correct" not in shown_test({**TEST, "rows": rows})

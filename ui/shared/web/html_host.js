@@ -2,24 +2,24 @@
 
 /** @import { Props } from "./connect_component.js" */
 
-/** @type {Map<string, {props: Props | null, html: string}>} by the component's id; `props` is null
- * before the component is there */
+/** @type {Map<string, {props: Props | null, html: string | null}>} by the component's id; `props`
+ * is null before the component is there, `html` before the first call of `showHtml` */
 const hosts = new Map();
 
-/** @type {(id: string) => {props: Props | null, html: string}} */
+/** @type {(id: string) => {props: Props | null, html: string | null}} */
 function hostOf(id) {
-  if (!hosts.has(id)) hosts.set(id, { props: null, html: "" });
+  if (!hosts.has(id)) hosts.set(id, { props: null, html: null });
   return hosts.get(id);
 }
 
 /**
  * @param {string} id of the component
- * @param {string} html written by the server
+ * @param {string | null} html written by the server; null to show what is there already
  */
 export function showHtml(id, html) {
   const host = hostOf(id);
   host.html = html;
-  if (host.props && host.props.value !== html) host.props.value = html;
+  if (host.props && html !== null && host.props.value !== html) host.props.value = html;
 }
 
 /**
