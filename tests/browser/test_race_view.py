@@ -1035,7 +1035,8 @@ def test_a_method_has_one_colour_and_marker_in_every_race(page: Page, theme: str
         assert page.locator(".race-name .race-stroke").evaluate_all(STROKES) == rgb
         lines = page.locator(".sq-track-svg .race-stroke").evaluate_all(STROKES)
         # the chosen lane and plain decoding are rows of blocks
-        assert len(lines) >= 2 and set(lines) <= set(rgb)
+        assert len(lines) >= 2
+        assert set(lines) <= set(rgb)
         for kind, colour, trace in zip(chosen, rgb, traces, strict=True):
             seen.setdefault(METHODS[kind], set()).add((colour, trace["symbol"].split("-open")[0]))
     assert [len(styles) for styles in seen.values()] == [1] * 8

@@ -39,6 +39,8 @@ const STATES = {
     max_new_tokens: 1,
     seed: 0,
     check: true,
+    lane: 3,
+    step: 12,
     clock: "a100-llama-2-7b-eager",
     lane1: ["plain", "", "sequoia"],
     lane2: ["best", "32, 8", "topk"],

@@ -2,20 +2,17 @@
 import { mountDecode } from "./decode_view.js";
 import { refused } from "./form_changes.js";
 import { ownRun } from "./own_run.js";
+import { linkMoment, offerShown } from "../../run/web/link_moment.js";
 import { connectComponent } from "../../shared/web/connect_component.js";
-import { isOfOtherModels, offerStep, onModels, publishRun } from "../../shared/web/between_tabs.js";
+import { isOfOtherModels, onModels, publishRun } from "../../shared/web/between_tabs.js";
 import { canStop, formBeside } from "../../shared/web/form_buttons.js";
 import { openWithForm, showForm } from "../../shared/web/form_side.js";
-import { formValues, withFormValues } from "../../shared/web/form_values.js";
 import { sayInterrupted } from "../../shared/web/interrupted.js";
 import { watchJob } from "../../shared/web/job_watch.js";
 import { isOpened, showTop } from "../../shared/web/opened_file.js";
-import { linkChanged, linkView, rememberInAddress } from "../../shared/web/page_link.js";
+import { rememberInAddress } from "../../shared/web/page_link.js";
 
-/**
- * @import { Props, Trigger, Watch } from "../../shared/web/connect_component.js"
- * @import { RunStore } from "../../run/web/run_store.js"
- */
+/** @import { Props, Trigger, Watch } from "../../shared/web/connect_component.js" */
 
 /**
  * Called from the component's js_on_load with what Gradio gives it.
@@ -68,59 +65,6 @@ export function connect(element, props, watch, trigger) {
     if (own) publishRun(own);
   };
   connectComponent(root, props, watch, { ...view, take: receive }, { ask: () => trigger("come") });
-  linkRun(view.store, (values) => trigger("link", values));
-  offerStep(() => {
-    const step = view.store.view();
-    return step && { step, label: view.store.meta.label ?? "" };
-  });
-}
-
-/**
- * Connect the view to the page's address.
- * @param {RunStore} store
- * @param {(values: Record<string, any>) => void} fill puts values into the form
- */
-function linkRun(store, fill) {
-  linkView("decode", {
-    read: () => ({ ...formValues("decode"), step: shownStep(store) }),
-    apply({ step, ...values }) {
-      if (step !== undefined) seekWhenThere(store, step);
-      if (Object.keys(values).length)
-        whenRun(store, () => withFormValues("decode", (now) => fill({ ...now, ...values })));
-    },
-    say: (words, isError) =>
-      whenRun(store, () => store.set({ [isError ? "error" : "notice"]: words })),
-  });
-  let last = null;
-  store.onPaint(() => {
-    const step = shownStep(store);
-    if (step === last) return;
-    last = step;
-    linkChanged("decode");
-  });
-}
-
-// The step for the address: the one on screen. Null if no step is on screen. Also null while the
-// run plays, while the newest step is followed, or while the whole text is shown.
-const shownStep = ({ at, playing, follow, isWhole }) =>
-  at < 0 || playing || follow || isWhole ? null : at;
-
-const seekWhenThere = (store, step) =>
-  once(
-    store,
-    ({ steps, done, last }) => steps.length > 0 && (done || last >= step),
-    () => store.seek(step),
-  );
-
-// Wait for the first message of a run: that message clears any error or notice shown before it.
-const whenRun = (store, act) => once(store, ({ name }) => name !== null, act);
-
-function once(store, isTime, act) {
-  let isOver = false;
-  store.onPaint(() => {
-    if (isOver || !isTime(store)) return;
-    isOver = true;
-    act();
-  });
-  store.changed();
+  linkMoment("decode", view.store, (values) => trigger("link", values));
+  offerShown("decode", view.store);
 }

@@ -1,16 +1,15 @@
 /* Connects the Race tab's Gradio component to its view. */
 import { mountRace } from "./race_view.js";
+import { linkMoment, offerShown } from "../../run/web/link_moment.js";
 import { connectComponent, whenShown } from "../../shared/web/connect_component.js";
 import { canStop, formBeside } from "../../shared/web/form_buttons.js";
-import { formValues, watchFormValues, withFormValues } from "../../shared/web/form_values.js";
+import { formValues, watchFormValues } from "../../shared/web/form_values.js";
 import { sayInterrupted } from "../../shared/web/interrupted.js";
 import { watchJob } from "../../shared/web/job_watch.js";
 import { isOfOtherModels, onModels } from "../../shared/web/between_tabs.js";
 import { isOpened, showTop } from "../../shared/web/opened_file.js";
-import { linkView, rememberInAddress } from "../../shared/web/page_link.js";
+import { rememberInAddress } from "../../shared/web/page_link.js";
 import { rove } from "../../shared/web/roving_focus.js";
-
-/** @import { RunStore } from "../../run/web/run_store.js" */
 
 const UNKNOWN = "{}"; // values of a form that are not known yet
 
@@ -66,25 +65,12 @@ export function connect(element, props, watch, trigger) {
   /** @type {NodeListOf<HTMLElement>} */
   const groups = document.querySelectorAll("#rc-side .pg-chips");
   for (const group of groups) rove(group);
-  linkRace(view.store, (values) => trigger("link", values));
+  const as = { written: withLanes, read: withFields };
+  linkMoment("race", view.store, (values) => trigger("link", values), as);
+  offerShown("race", view.store);
 }
 
 const LANES = [1, 2, 3, 4];
-
-/**
- * @param {RunStore} store
- * @param {(values: Record<string, any>) => void} fill puts values into the form
- */
-function linkRace(store, fill) {
-  linkView("race", {
-    read: () => withLanes(formValues("race")),
-    apply: (values) => {
-      if (!Object.keys(values).length) return;
-      withFormValues("race", (now) => fill({ ...now, ...withFields(values) }));
-    },
-    say: (words, isError) => store.set({ [isError ? "error" : "notice"]: words }),
-  });
-}
 
 // Adds to the values of the form one value for each lane: the list of the lane's three fields. A
 // link contains these lists instead of the fields.

@@ -172,12 +172,7 @@ export class Arrived extends Painted {
   takeLanes(lanes) {
     const isFirst = !this.lanes.length;
     this.lanes = lanes.map((about, i) => new LaneRun(about, i));
-    // at first, the first lane with a draft
-    if (isFirst)
-      this.chosen = Math.max(
-        0,
-        lanes.findIndex(({ plain }) => !plain),
-      );
+    if (isFirst) this.chosen = this.first;
     this.arrived.forEach((_, i) => this.add(i));
   }
 
@@ -214,6 +209,12 @@ export class Arrived extends Painted {
   /** The chosen lane. */
   get lane() {
     return this.lanes[this.chosen] ?? NO_LANE;
+  }
+
+  /** Index of the lane that is chosen at first: the first one with a draft. */
+  get first() {
+    const found = this.lanes.findIndex(({ about }) => !about.plain);
+    return Math.max(0, found);
   }
 
   /** The steps of the chosen lane. */

@@ -1,5 +1,5 @@
-/* What the tabs tell each other: the visitor's latest run that ended or paused, the step on screen
-   in Decode, the models that are loaded now, and an experiment to run. */
+/* What the tabs tell each other: the visitor's latest run that ended or paused, the steps on screen
+   in Decode and Race, the models that are loaded now, and an experiment to run. */
 
 /**
  * @import { Meta } from "./run_facts.js"
@@ -41,16 +41,19 @@ export function onFinishedRun(then) {
  *   unknown
  */
 
-/** @type {{read: () => ShownStep | null}} */
-const source = { read: () => null };
+/** @type {Map<string, () => ShownStep | null>} */
+const sources = new Map();
 
-/** @param {() => ShownStep | null} read returns the step on screen; null if there is none */
-export function offerStep(read) {
-  source.read = read;
+/**
+ * @param {string} view "decode" or "race"
+ * @param {() => ShownStep | null} read returns the step on screen; null if there is none
+ */
+export function offerStep(view, read) {
+  sources.set(view, read);
 }
 
-/** @returns {ShownStep | null} the step on screen in Decode; null if there is none */
-export const shownStep = () => source.read();
+/** @type {(view: string) => ShownStep | null} the step on screen; null if there is none */
+export const shownStep = (view) => sources.get(view)?.() ?? null;
 
 const LOADED = "sq-models-loaded";
 /** @type {{models: string[] | null}} names of target and draft; null while they are not known */

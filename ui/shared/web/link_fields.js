@@ -146,6 +146,8 @@ export const FIELDS = {
     second_prompt: words(MOST_PROMPT),
     check: flag,
     clock: words(80),
+    lane: whole(1, 4),
+    step: whole(0, 100_000),
     lane1: lane,
     lane2: lane,
     lane3: lane,

@@ -1,5 +1,5 @@
-/* The form that chooses a step of a real run: the step on screen in Decode, or one of a recorded
-   run. */
+/* The form that chooses a step of a real run: the step on screen in Decode or Race, or one of a
+   recorded run. */
 import { attr, button, el, show, text } from "../../shared/web/dom.js";
 import { count, readable } from "../../shared/web/format.js";
 import { Refusal } from "../../shared/web/refusal.js";
@@ -23,9 +23,10 @@ import { topology } from "../../shared/web/tree_layout.js";
  * @typedef {{name: string, title: string, about: string}} Listed
  */
 
-const DECODE = "decode";
-const USUAL = "code"; // the recorded run that `open` chooses instead of Decode
-const NO_STEP = "One decoder shows no step. Run a prompt there, or choose a recorded run.";
+/** @type {Record<string, string>} by view: the run whose step it shows */
+const SHOWN = { decode: "the run in One decoder", race: "the race in Side by side" };
+const USUAL = "code"; // the recorded run that `open` chooses if no view shows a step
+const NO_STEP = "No step is on screen there. Run a prompt there, or choose a recorded run.";
 
 /** The menu of the run, and the field and buttons for the step of a recorded run. */
 export class RealStep {
@@ -76,22 +77,23 @@ export class RealStep {
     this.listed = listed;
     const { value } = this.menu;
     this.menu.replaceChildren();
-    el("option", { value: DECODE, text: "the run in One decoder" }, this.menu);
+    for (const [view, words] of Object.entries(SHOWN))
+      el("option", { value: view, text: words }, this.menu);
     for (const { name, title } of listed)
       el("option", { value: name, text: "recorded: " + readable(title) }, this.menu);
-    this.menu.value = value || DECODE;
+    this.menu.value = value || "decode";
     this.openWanted();
   }
 
   /** @returns {boolean} whether a recorded run is chosen */
   get isRecorded() {
-    return this.menu.value !== DECODE;
+    return !Object.hasOwn(SHOWN, this.menu.value);
   }
 
   /**
-   * Show a step of the run that the menu names. If that is the run in Decode, but Decode shows no
-   * step with residuals, choose the recorded run USUAL instead. Before the list of recorded runs
-   * arrives, keep Decode.
+   * Show a step of the run that the menu names. If that is the one of a view, but it shows no step
+   * with residuals, choose the other view or the recorded run USUAL instead. Before the list of
+   * recorded runs arrives, keep the view.
    * @param {{name: string, step?: number}} [wanted] a recorded run and its step, to show instead
    */
   open(wanted) {
@@ -100,8 +102,10 @@ export class RealStep {
       this.openWanted();
       return;
     }
-    const isDecode = shownStep()?.step.residualHeads.length > 0 || !this.listed.length;
-    this.choose(this.isRecorded ? this.menu.value : isDecode ? DECODE : USUAL);
+    const { value } = this.menu;
+    const hasStep = (view) => shownStep(view)?.step.residualHeads.length > 0;
+    const found = [value, ...Object.keys(SHOWN)].find(hasStep);
+    this.choose(this.isRecorded || !this.listed.length ? value : (found ?? USUAL));
   }
 
   // Show the wanted recorded run, if the server's list has arrived.
@@ -116,7 +120,7 @@ export class RealStep {
 
   /**
    * Choose a run and show one of its steps.
-   * @param {string} name a recorded run, or DECODE
+   * @param {string} name a recorded run, or a view
    * @param {number} [step] index of the recorded step; by default that of `tellingStep`
    * @returns {Promise<void>}
    */
@@ -126,7 +130,7 @@ export class RealStep {
     this.refusal.say("");
     text(this.about, readable(this.listed.find((one) => one.name === name)?.about ?? ""));
     show(this.line, this.runs.has(name)); // while the run loads there are no steps to choose
-    if (!this.isRecorded) return this.takeShown();
+    if (!this.isRecorded) return this.takeShown(name);
     const run = await this.recorded(name);
     if (this.menu.value !== name) return;
     if (run.error) return this.showNone(run.error);
@@ -134,8 +138,8 @@ export class RealStep {
     this.goTo(step ?? tellingStep(run));
   }
 
-  takeShown() {
-    const shown = shownStep();
+  takeShown(view) {
+    const shown = shownStep(view);
     if (shown) this.on.take(shown.step, shown.label);
     else this.showNone(NO_STEP);
   }

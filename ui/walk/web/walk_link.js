@@ -1,6 +1,6 @@
 /* The Walk tab's values in the page's address: the toy (see toy.js) and its seed, or the recorded
-   run and its step. A step of the run in the Decode tab has no values in the address. An address
-   without values shows the toy that the tab opens with, unless a step of that run is on screen. */
+   run and its step. A step on screen in the Decode or Race tab has no values in the address. An
+   address without values shows the toy that the tab opens with, unless such a step is shown. */
 import { linkChanged, linkView } from "../../shared/web/page_link.js";
 import { verifierNamed } from "./rules/verifiers.js";
 import { readShares } from "./shares.js";
@@ -23,8 +23,8 @@ export function linkWalk(view) {
   view.link.changed = () => linkChanged("walk");
 }
 
-function valuesOf({ isOfDecode, isReal, real, toy, seed }) {
-  if (isOfDecode) return {};
+function valuesOf({ isOfView, isReal, real, toy, seed }) {
+  if (isOfView) return {};
   return isReal ? { example: real.menu.value, step: real.at } : { ...toy, seed };
 }
 
@@ -33,7 +33,7 @@ function apply(view, values) {
   const { example, step } = values;
   if (example) view.choose(true, { name: example, step });
   else if (values.p) applyToy(view, values);
-  else if (!view.isOfDecode) view.restart();
+  else if (!view.isOfView) view.restart();
 }
 
 /** @type {(view: WalkView, values: Record<string, any>) => void} */

@@ -33,7 +33,7 @@ const KEYS =
   "Keys: “.” next frame, “,” previous frame, Space play or pause; with a toy, N makes new random draws; with a real step, ← and → show another one.";
 const MARKS = `In the tree: ${KEY.map(([, name, meaning]) => `${name}: ${meaning}`).join("; ")}.`;
 const NEW_DRAWS = "Run the step again with new random numbers (N)";
-const NO_LINK = "Walk cannot link to a step of One decoder. Use “Copy link” there.";
+const NO_LINK = "Walk cannot link to a step on screen elsewhere. Use “Copy link” there.";
 const SAME = "Each word is one token; its p and q do not depend on the words before it.";
 
 /** The view of the tab. */
@@ -129,14 +129,14 @@ export class WalkView {
     this.form.startFirst();
   }
 
-  /** @returns {boolean} whether the step is from the run in Decode */
-  get isOfDecode() {
+  /** @returns {boolean} whether the step is the one on screen in Decode or Race */
+  get isOfView() {
     return this.isReal && !this.real.isRecorded;
   }
 
-  /** Called when the tab is shown. Decode's step may have changed while the tab was hidden. */
+  /** Called when the tab is shown. That step may have changed while the tab was hidden. */
   shown() {
-    if (this.isOfDecode && !this.real.wanted) this.real.open();
+    if (this.isOfView && !this.real.wanted) this.real.open();
   }
 
   /** @param {{runs?: Listed[], error?: string}} message */
@@ -163,7 +163,7 @@ export class WalkView {
   }
 
   copyLink() {
-    if (this.isOfDecode) this.say(NO_LINK);
+    if (this.isOfView) this.say(NO_LINK);
     else this.link.copy();
   }
 
