@@ -133,7 +133,8 @@ class Elsewhere(TypedDict):
 @with_config(CONFIG)
 class SharedMeta(TypedDict, total=False):
     """What a run and a race have in common. clock: the machine for which times were simulated.
-    hypothetical: whether its times are of other models."""
+    hypothetical: whether its times are of other models. floor_seconds: in which the target's
+    weights are read from memory once; 0 or missing if not known."""
 
     label: Label
     title: Text
@@ -152,18 +153,17 @@ class SharedMeta(TypedDict, total=False):
     clock_note: Words
     hypothetical: Truth
     paper: PaperResult
+    floor_seconds: Seconds
     versions: Annotated[dict[Name, Name], Field(max_length=32)]
 
 
 class RunFields(SharedMeta, total=False):
-    """plain_seconds: per token of plain decoding. floor_seconds: in which the target's weights are
-    read from memory once; 0 or missing if not known. plain_lane: whether `plain` is a lane of the
-    same race. acceptance: the rates by rank that the tree was planned from."""
+    """plain_seconds: per token of plain decoding. plain_lane: whether `plain` is a lane of the same
+    race. acceptance: the rates by rank that the tree was planned from."""
 
     verifier: Name
     tree: TreeMeta
     plain_seconds: Seconds | None
-    floor_seconds: Seconds
     plain: PlainRun
     plain_lane: Truth
     speedup: Annotated[SpeedupMeta, AfterValidator(_enclosing)]

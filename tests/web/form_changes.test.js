@@ -1,8 +1,8 @@
-// When the form of Decode counts as changed since its run began.
+// When the form of a run or race counts as changed since it began.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import "./fake_page.js";
-import * as changes from "../../ui/decode/web/form_changes.js";
+import * as changes from "../../ui/run/web/form_changes.js";
 import { note } from "../../ui/shared/web/form_values.js";
 
 Object.assign(globalThis.document, { querySelector: () => null, querySelectorAll: () => [] });
@@ -18,8 +18,9 @@ test("a change of the saved profiles counts only if it affects the chosen clock"
     ["kept:mine", [], true],
   ]) {
     note("decode", ["clock", "profiles"], [clock, [mine]]);
-    changes.began([]);
-    assert.equal(changes.profilesChanged(clock, profiles), isChanged);
-    assert.equal(changes.isChanged(), isChanged);
+    changes.began("decode", []);
+    assert.equal(changes.profilesChanged("decode", clock, profiles), isChanged);
+    assert.equal(changes.isChanged("decode"), isChanged);
+    assert.equal(changes.isChanged("race"), false);
   }
 });

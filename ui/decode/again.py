@@ -15,10 +15,10 @@ from ui.decode import messages
 from ui.decode.clocks import retimed
 from ui.decode.recordings import Recording
 from ui.decode.request import DecodeRequest
-from ui.decode.run import MORE_RUNS, PairChanged, decoder_of, plain_run
+from ui.decode.run import MORE_RUNS, decoder_of, plain_run
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost, made_with
-from ui.serving.run_job import Ended, Notice, RunJob
+from ui.serving.run_job import Ended, Notice, PairChanged, RunJob
 from ui.serving.wait_times import Demand
 from ui.shared.speedup_meta import Timed, compared_with_plain, step_of
 

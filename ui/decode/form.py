@@ -52,14 +52,16 @@ EXAMPLES_ABOUT = (
 @dataclass(frozen=True)
 class RunControls:
     """The components that the forms of a run and of a race have in common, by name. A subclass
-    sets `names`, the names of the components whose values make up a request. `values` adds what
-    else a request contains: the profiles and, in a race, the lanes."""
+    sets `tab`, and `names`, the names of the components whose values make up a request. `values`
+    adds what else a request contains: the profiles and, in a race, the lanes."""
 
+    tab: ClassVar[str]
     names: ClassVar[tuple[str, ...]]
 
     prompt: gr.Textbox
     chat: gr.Checkbox
     run: gr.Button
+    step: gr.Button
     stop: gr.Button
     temperature: gr.Number
     top_p: gr.Number
@@ -70,11 +72,17 @@ class RunControls:
     save: gr.DownloadButton
     open: gr.UploadButton
     shared: gr.Checkbox
+    example: Any
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The components whose values are in a link to the page, by name."""
+        return {name: getattr(self, name) for name in self.names}
 
     @property
     def form(self) -> set[Any]:
         """The components of a request, and the box that lets other visitors follow its run."""
-        return {self.shared, self.profiles, *(getattr(self, name) for name in self.names)}
+        return {self.shared, self.profiles, *self.fields.values()}
 
     def is_shared(self, data: FormData) -> bool:
         """Whether other visitors may follow the run."""
@@ -90,6 +98,44 @@ class RunControls:
         """The values of a request, by name."""
         return {name: data[getattr(self, name)] for name in (*self.names, "profiles")}
 
+    @property
+    def buttons(self) -> list[Any]:
+        """The components that `going` and `resting` change."""
+        return [self.run, self.step, self.stop, self.save, self.open, self.example]
+
+    def going(self) -> Updates:
+        """Updates for the start of a run. They also disable Save, because its file lacks the steps
+        of this run."""
+        updates = {button: gr.update(interactive=False) for button in self.buttons}
+        return {**updates, self.stop: gr.update(interactive=True, value=STOP)}
+
+    def interruptible(self) -> Updates:
+        """Updates while work goes on that the next run may end. Run and Step stay enabled: they
+        start that run."""
+        new = gr.update(interactive=True, value=RUN)
+        return {**self.going(), self.run: new, self.step: gr.update(interactive=True)}
+
+    def resting(self, continues: bool) -> Updates:
+        """Updates for the end or a pause of a run. continues: whether Resume can continue it."""
+        updates = {button: gr.update(interactive=True) for button in self.buttons}
+        paused = {
+            self.run: gr.update(interactive=True, value=RESUME),
+            self.stop: gr.update(interactive=True, value=START_OVER),
+        }
+        return {**updates, **(paused if continues else self.anew())}
+
+    def anew(self) -> Updates:
+        """Updates of the Run and Stop buttons if there is no run to resume."""
+        return {
+            self.run: gr.update(interactive=True, value=RUN),
+            self.stop: gr.update(interactive=False, value=STOP),
+        }
+
+    @property
+    def course(self) -> list[Any]:
+        """The components that `anew` changes."""
+        return [self.run, self.stop]
+
     def offer_clocks(self, profiles: Any, clock: Any) -> Updates:
         """Updates of the clock menu for the `profiles` saved in the browser. If the clock with the
         key `clock` no longer exists, this machine's own is chosen."""
@@ -103,21 +149,15 @@ class RunControls:
 class Controls(RunControls):
     """The components of the Decode form, by name."""
 
+    tab = "decode"
     names = FORM
 
-    step: gr.Button
     tree: gr.Dropdown
     first: gr.Number
     second: gr.Number
     branching: gr.Textbox
     verifier: gr.Dropdown
     compare: gr.Checkbox
-    example: gr.Dropdown
-
-    @property
-    def buttons(self) -> list[Any]:
-        """The components that `going` and `resting` change."""
-        return [self.run, self.step, self.stop, self.save, self.open, self.example]
 
     @property
     def settings(self) -> list[Any]:
@@ -170,33 +210,9 @@ class Controls(RunControls):
         }
 
     def going(self) -> Updates:
-        """Updates for the start of a run. They also disable Save, because its file lacks the steps
-        of this run."""
-        updates = {button: gr.update(interactive=False) for button in self.buttons}
         # the run on screen is no longer an example
-        updates[self.example] = gr.update(interactive=False, value=None, info=EXAMPLES_ABOUT)
-        return {**updates, self.stop: gr.update(interactive=True, value=STOP)}
-
-    def resting(self, continues: bool) -> Updates:
-        """Updates for the end or a pause of a run. continues: whether Resume can continue it."""
-        updates = {button: gr.update(interactive=True) for button in self.buttons}
-        paused = {
-            self.run: gr.update(interactive=True, value=RESUME),
-            self.stop: gr.update(interactive=True, value=START_OVER),
-        }
-        return {**updates, **(paused if continues else self.anew())}
-
-    def anew(self) -> Updates:
-        """Updates of the Run and Stop buttons if there is no run to resume."""
-        return {
-            self.run: gr.update(interactive=True, value=RUN),
-            self.stop: gr.update(interactive=False, value=STOP),
-        }
-
-    @property
-    def course(self) -> list[Any]:
-        """The components that `anew` changes."""
-        return [self.run, self.stop]
+        cleared = gr.update(interactive=False, value=None, info=EXAMPLES_ABOUT)
+        return {**super().going(), self.example: cleared}
 
 
 def controls(trees: FormTrees, profiles: gr.BrowserState, prompt: str = "") -> Controls:
@@ -207,7 +223,7 @@ def controls(trees: FormTrees, profiles: gr.BrowserState, prompt: str = "") -> C
         profiles=profiles,
         prompt=prompt_box("pg", "Prompt (Ctrl+Enter to run)", 7, prompt),
         chat=chat_box("pg"),
-        **_buttons(),
+        **run_buttons("pg", LOADING),
         **_tree(trees),
         **_settings(trees.limits),
         shared=share_box("pg", trees.limits),
@@ -304,12 +320,13 @@ def _sharing(form: str, what: str) -> None:
         link_button(form, tab)
 
 
-def _buttons() -> dict[str, Any]:
+def run_buttons(form: str, label: str) -> dict[str, Any]:
+    """The buttons that run and stop, by name. form: the start of their ids. label: of the first."""
     with gr.Row(elem_classes="pg-go"):
         return {
-            "run": start_button(LOADING, "pg-run"),
-            "step": gr.Button("Step", elem_id="pg-step", scale=1, min_width=50),
-            "stop": stop_button("pg-stop"),
+            "run": start_button(label, f"{form}-run"),
+            "step": gr.Button("Step", elem_id=f"{form}-step", scale=1, min_width=50),
+            "stop": stop_button(f"{form}-stop"),
         }
 
 
@@ -356,17 +373,19 @@ def _settings(limits: Limits) -> dict[str, Any]:
 # -- scripts of the buttons ------------------------------------------------------------------------
 
 
-def began(form: Controls) -> str:
-    """JavaScript for a press that starts a run: shows the buttons of a run in progress. It does not
-    ask the server, because the answer could arrive after the run has ended."""
-    updates = form.going()
+def began(form: RunControls, updates: Updates | None = None) -> str:
+    """JavaScript for an event that starts a run: shows the buttons of a run in progress, or
+    `updates`. It does not ask the server, because the answer could arrive after the run has
+    ended."""
+    updates = updates or form.going()
     buttons = markup.literal([updates[button] for button in form.buttons])
-    return call("decode/form_changes", f"web.began({buttons})")
+    return call("run/form_changes", f"web.began({markup.literal(form.tab)}, {buttons})")
 
 
-def anew(when: str, parameters: str = "label") -> str:
-    """JavaScript that changes the label of the Run button from Resume to Run if `when`, an
-    expression of JavaScript, is true. parameters: the names of the inputs; the first is
-    `label`, the button's label."""
+def anew(tab: str, function: str, *inputs: str) -> str:
+    """JavaScript that changes the label of the Run button from Resume to Run if a function of
+    form_changes.js returns true. tab: of the form, its first argument. inputs: the names of the
+    inputs after the button's label, its other arguments."""
+    when = f"web.{function}({', '.join([markup.literal(tab), *inputs])})"
     label = f"({when} && label === {markup.literal(RESUME)} ? {markup.literal(RUN)} : label)"
-    return call("decode/form_changes", label, parameters)
+    return call("run/form_changes", label, ", ".join(["label", *inputs]))

@@ -10,9 +10,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from sequoia import Decoder, Pair, Recorder, SamplingParams, SequoiaError, StepTrace, Tree
+from sequoia import Decoder, Pair, Recorder, SamplingParams, StepTrace, Tree
 from sequoia.algorithm.progress import ShouldStop
-from sequoia.checked_types import MAX_STEPS
 from sequoia.decoding.recorder import prompt_pieces
 from sequoia.diagnosis.compare_runs import LaneRun, Step, common_tokens
 from sequoia.errors import OutOfMemory
@@ -27,8 +26,8 @@ from ui.decode.recordings import Recording, RunStore
 from ui.decode.request import DecodeRequest
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost, named
-from ui.serving.run_job import Ended, Notice, RunJob
-from ui.serving.wait_times import Demand
+from ui.serving.pausable_job import RESUMABLE, PausableJob
+from ui.serving.run_job import Ended, Notice
 from ui.shared.saved_profiles import Entry
 from ui.shared.speedup_meta import Timed, compared_with_plain, plain_meta, step_of
 from ui.shared.tree_request import ChosenTree, TreeRequest
@@ -46,17 +45,13 @@ class Started:
     meta: Mapping[str, Any]
 
 
-class PairChanged(SequoiaError):
-    """A paused run cannot continue because its pair is no longer loaded."""
-
-
 Event = Notice | Started | StepTrace | Ended
 
 
-class DecodeJob(RunJob):
-    """A run that is recorded and sent to the page. `start` begins it, or continues it if it was
-    paused or stopped. A turn is the work of one `start`."""
+class DecodeJob(PausableJob[Decoder]):
+    """A run of one decoder that is recorded and sent to the page. A round is one step."""
 
+    request: DecodeRequest
     recording: Recording | None
 
     def __init__(
@@ -66,44 +61,26 @@ class DecodeJob(RunJob):
         limits: Limits,
         run_store: RunStore[Recording],
     ) -> None:
-        super().__init__(model_host, limits)
-        self.request = decode_request
-        self._run_store = run_store
+        super().__init__(decode_request, model_host, limits, run_store)
         self._clock = decode_request.simulated_clock
-        self._decoder: Decoder | None = None
         self._meta: dict[str, Any] = {}
         self._done_steps: list[Step] = []  # tokens and seconds of each step so far
         self._tokens: list[int] = []  # the ids of all tokens so far
         self._timed: Timed | None = None  # the run and plain decoding, once both have ended
-        self._seconds = 0.0  # time of all steps on this machine, whatever the run's clock
-        self._wanted_steps: int | None = None  # in this turn; None: no limit
-        self._tokens_before = 0  # tokens emitted before this turn
 
     @property
-    def holding(self) -> bool:
-        """Whether the run has begun, has not ended, and still has its caches."""
-        return self._decoder is not None and not self._released
-
-    def free_caches(self) -> None:
-        self._decoder = None
-
-    def demand(self) -> Demand:
-        if self._wanted_steps is not None:
-            return Demand("step", self._wanted_steps, self._limits.seconds)
+    def _kind(self) -> str:
         kind = self.request.tree_request.kind if self.request.tree_request.kind == "plain" else ""
         compared = "compared" if self._is_compared else ""
-        return Demand(f"{kind} {compared} run", self._turn_tokens, self._limits.seconds)
+        return f"{kind} {compared} run"
 
     def share(self) -> float:
-        if self._is_compared:  # the work includes a plain run, whose duration is unknown
-            return 0.0
-        done = len(self._tokens) - self._tokens_before
-        return done / self._turn_tokens if self._turn_tokens else 0.0
+        # a comparison includes a plain run, whose duration is unknown
+        return 0.0 if self._is_compared else super().share()
 
     @property
-    def _turn_tokens(self) -> int:
-        """The most tokens that this turn can add to the text."""
-        return self.request.params.max_new_tokens - self._tokens_before
+    def _most_tokens(self) -> int:
+        return self.request.params.max_new_tokens
 
     def _take(self, event: Event) -> None:
         super()._take(event)
@@ -141,38 +118,13 @@ class DecodeJob(RunJob):
 
     # -- in the thread -----------------------------------------------------------------------------
 
-    def work(self, steps: int | None) -> Ended:
-        self._wanted_steps = steps
-        self._tokens_before = len(self._tokens)
-        with self.turn(self.request.chat) as pair:
-            if self._released or (self._decoder and self._decoder.pair.target is not pair.target):
-                raise PairChanged(
-                    "models were loaded after this run paused, so it cannot continue; press Run "
-                    "for a new one"
-                )
-            if self._decoder:
-                self.post(Notice(None))  # clears "Stopped. ..." and the place in the queue
-            self._decoder = decoder = self._decoder or self._begin(pair)
-            late = self._decode(decoder, steps)
-            if decoder.finish:
-                late = None  # the run was complete when it reached the time limit
-            stopped = self.halted()
-            meta = self._compare(pair) if decoder.finish else None
-        self._released |= bool(late or decoder.finish)
-        end = decoder.finish or ("time" if late else "stopped" if stopped else "paused")
-        return Ended(end, notice=self._end_notice(late, end, timed=meta is not None), meta=meta)
-
-    def _end_notice(self, late: str | None, end: str, timed: bool) -> str | None:
-        """The notice at the end of a turn; None if there is nothing to say. late: the message about
-        the time limit; None if the limit did not end the run. timed: whether plain decoding was
-        timed."""
-        start = late or ("Stopped. Resume or Step to continue." if end == "stopped" else "")
-        missing = (
-            "No speed-up shown: the plain baseline was not timed."
-            if self._is_compared and end != "paused" and not timed
-            else ""
-        )
-        return f"{start} {missing}".strip() or None
+    def _conclude(self, pair: Pair, end: str, notice: str | None) -> Ended:
+        is_over = end not in ("time", *RESUMABLE)
+        meta = self._compare(pair) if is_over else None
+        if self._is_compared and end != "paused" and meta is None:
+            missing = "No speed-up shown: the plain baseline was not timed."
+            notice = f"{notice or ''} {missing}".strip()
+        return Ended(end, notice=notice, meta=meta)
 
     @property
     def _is_compared(self) -> bool:
@@ -190,23 +142,16 @@ class DecodeJob(RunJob):
         decoder.prefill()
         return decoder
 
-    def _decode(self, decoder: Decoder, steps: int | None) -> str | None:
-        """Decode at most `steps` steps; None: until the run ends. Returns early if the run is
-        stopped or reaches the time limit. Returns the message about the time limit; None if the
-        limit was not reached."""
-        end = time.monotonic() + self._limits.seconds
-        for _ in range(MAX_STEPS if steps is None else steps):
-            if self.halted() or decoder.finish:
-                break
-            made = decoder.step()
-            self._seconds += made.total_seconds
-            trace = retimed(made, self._clock)
-            self._done_steps.append(step_of(trace))
-            self._tokens += trace.emitted
-            self.post(trace)
-            if time.monotonic() > end:
-                return self.overdue()
-        return None
+    def _step(self, decoding: Decoder) -> bool:
+        trace = retimed(decoding.step(), self._clock)
+        self._done_steps.append(step_of(trace))
+        self._tokens += trace.emitted
+        self._emitted = len(self._tokens)
+        self.post(trace)
+        return True
+
+    def _finish(self, decoding: Decoder) -> str | None:
+        return decoding.finish
 
     def _compare(self, pair: Pair) -> dict[str, Any] | None:
         """Time plain decoding of the same prompt (see `plain_run`). Returns the run's meta with the

@@ -3,35 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import aclosing
+from collections.abc import AsyncIterator
 from typing import Any
 
 import gradio as gr
-from starlette.concurrency import run_in_threadpool
 
 from sequoia import Run, SequoiaError
 from ui.decode import messages, recordings
 from ui.decode.again import AgainJob, job_again
-from ui.decode.form import EXAMPLES_ABOUT, LOADING, RUN, START_OVER, Controls, anew, began, controls
+from ui.decode.form import EXAMPLES_ABOUT, LOADING, RUN, Controls, began, controls
 from ui.decode.form_tree import FormTrees
+from ui.decode.pausable_view import PausableView
 from ui.decode.recordings import RunStore
 from ui.decode.request import DecodeRequest, settings_of, tree_request_of
 from ui.decode.run import DecodeJob
 from ui.serving.fair_queue import Busy
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
-from ui.serving.session_view import ASKED, FOLLOWING, RunView, sent_with
+from ui.serving.session_view import sent_with
 from ui.shared.download import download
-from ui.shared.events import (
-    QUIET,
-    UNQUEUED,
-    FormData,
-    Updates,
-    model_work,
-    note_form,
-    visitor,
-)
+from ui.shared.events import QUIET, UNQUEUED, Updates, model_work, visitor
 from ui.shared.layout import drawn, on_choice, side_and_main
 
 # A grey outline of the view, shown until its first message arrives.
@@ -41,14 +32,17 @@ SKELETON = (
 )
 
 
-class LiveView(RunView[DecodeJob | AgainJob]):
+class LiveView(PausableView[DecodeJob | AgainJob]):
     """The view's components and their handlers."""
 
+    job_kind = DecodeJob
+    request_kind = DecodeRequest
+    form: Controls
+
     def __init__(self, model_host: ModelHost, limits: Limits, header: gr.HTML) -> None:
-        super().__init__(model_host, limits)
-        self._header = header
         # contains Recording (runs of this view) and Finished (opened files, runs of other views)
-        self.run_store: RunStore[Any] = RunStore(limits.runs, limits.stored_nodes)
+        super().__init__(model_host, limits, RunStore(limits.runs, limits.stored_nodes))
+        self.header = header
         self._welcome = recordings.welcome()
         # the hardware profiles saved in the visitor's browser; all views share this component
         self.profiles = gr.BrowserState(
@@ -56,7 +50,6 @@ class LiveView(RunView[DecodeJob | AgainJob]):
         )
         # the "As a chat message" boxes of all forms, shown if the models have a chat template
         self.chats: list[gr.Checkbox] = []
-        model_host.before_unload.append(self.sessions.release_all)
 
     @property
     def shown(self) -> list[Any]:
@@ -69,7 +62,7 @@ class LiveView(RunView[DecodeJob | AgainJob]):
         with side:
             prompt = self._welcome.prompt if self._welcome else ""
             trees = FormTrees(self._model_host, self._limits, tree_request_of)
-            self.form: Controls = controls(trees, self.profiles, prompt)
+            self.form = controls(trees, self.profiles, prompt)
             self.chats.append(self.form.chat)
         with main:
             self.stage = drawn(
@@ -82,43 +75,10 @@ class LiveView(RunView[DecodeJob | AgainJob]):
     def wire(self, blocks: gr.Blocks) -> None:
         """Connect components and handlers."""
         form = self.form
-        run = [form.run.click, form.prompt.submit]
-        step = [form.step.click]
-        gr.on([*run, *step], None, None, form.buttons, js=began(form), api_visibility="private")
-        self.stage.follow(self.follow, None, self.stage, **FOLLOWING)
-        self.stage.ask(self.job_state, None, [self.stage, *form.buttons], **ASKED)
-        for start, handler in ((run, self.run), (step, self.step)):
-            # the stage is the only output, because each output costs milliseconds per message
-            over = gr.on(
-                start, handler, form.form, self.stage, **model_work(self._limits.waiting)
-            ).then(self.buttons_now, None, form.buttons, **UNQUEUED)
-            # if the form was changed during the run, the Run button must not say Resume
-            over.then(None, form.run, form.run, js=anew("web.isChanged()"), **QUIET)
+        self.wire_runs(blocks, self.header)
         self.stage.again(None, None, form.buttons, js=began(form), api_visibility="private")
         self.stage.again(self.again, None, self.stage, **model_work(self._limits.waiting)).then(
             self.buttons_now, None, form.buttons, **UNQUEUED
-        )
-        form.stop.click(
-            self.stop_or_discard,
-            form.stop,
-            [self.stage, *form.course],
-            **UNQUEUED,
-        )
-        fields = {name: getattr(form, name) for name in form.names}
-        gr.on(
-            [field.change for field in fields.values()],
-            None,
-            form.run,
-            form.run,
-            js=anew("web.changed()"),
-            **QUIET,
-        )
-        self.profiles.change(
-            None,
-            [form.run, form.clock, self.profiles],
-            form.run,
-            js=anew("web.profilesChanged(clock, profiles)", "label, clock, profiles"),
-            **QUIET,
         )
         clock = [self.profiles, form.clock]
         form.clock.change(form.timed_on, clock, form.tree, **UNQUEUED)
@@ -132,10 +92,8 @@ class LiveView(RunView[DecodeJob | AgainJob]):
         self.stage.link(
             self.use_link, self.profiles, [self.stage, *form.form, *form.tree_fields], **QUIET
         )
-        note_form(blocks, "decode", form.noted(fields))
         form.open.upload(self.open, form.open, self.shown, **QUIET)
         on_choice(form.example, self.example, [], self.shown, **QUIET)
-        gr.on([blocks.load, self.profiles.change], form.offer_clocks, clock, form.clock, **UNQUEUED)
         for comes in (
             blocks.load,
             self.stage.come,
@@ -144,40 +102,13 @@ class LiveView(RunView[DecodeJob | AgainJob]):
         blocks.load(
             self.watch,
             None,
-            [self._header, self.stage, form.run, *self.chats],
+            [self.header, self.stage, form.run, *self.chats],
             concurrency_limit=None,
             **QUIET,
         )
-        self._header.select(self.renew, None, [*form.course, *self.chats], **UNQUEUED)
+        self.header.select(self._chatting, None, self.chats, **UNQUEUED)
 
     # -- runs --------------------------------------------------------------------------------------
-
-    async def run(self, data: FormData, request: gr.Request) -> AsyncIterator[str]:
-        """Run to the end. If the form still has the settings of the paused run, this resumes it;
-        otherwise it starts a new run."""
-        async with aclosing(self._carry_out(data, request, None)) as received:
-            async for message in received:
-                yield message
-
-    async def step(self, data: FormData, request: gr.Request) -> AsyncIterator[str]:
-        """Make one step. If the form still has the settings of the paused run, it is a step of that
-        run; otherwise it is the first step of a new run."""
-        async with aclosing(self._carry_out(data, request, 1)) as received:
-            async for message in received:
-                yield message
-
-    def stop_or_discard(self, label: Any, request: gr.Request) -> Updates:
-        """Discard the paused run if the button's label is "Start over" and no run is in progress;
-        else stop the run after its current step. The label matters: just after a pause, the button
-        still says "Stop" for a moment, and pressing it then must not discard the run."""
-        run = self.sessions.get(visitor(request))
-        if label != START_OVER or (run and run.busy):
-            self.stop(request)
-            return {self.form.stop: gr.skip()}  # Gradio refuses an empty update
-        was_kept = bool(self._discarded(request))
-        what = "Paused run discarded" if was_kept else "The paused run can no longer be resumed"
-        words = f"{what}; its steps stay on screen. Run or Step starts a new one."
-        return {self.stage: messages.notice_message(notice=words), **self.form.anew()}
 
     async def again(self, event: gr.EventData, request: gr.Request) -> AsyncIterator[str]:
         """Run the run that the browser names a few more times, for a narrower interval."""
@@ -195,65 +126,9 @@ class LiveView(RunView[DecodeJob | AgainJob]):
         finally:
             job.halt()
 
-    async def _carry_out(
-        self, data: FormData, request: gr.Request, steps: int | None
-    ) -> AsyncGenerator[str, None]:
-        try:
-            run = await run_in_threadpool(self._begin, data, request, steps)
-        except SequoiaError as problem:
-            yield messages.notice_message(error=f"Not run: {problem}")
-            return
-        try:
-            async for message in run.messages():
-                yield message
-        finally:  # also if the page is closed: Gradio then closes this generator
-            run.halt()
-
-    def _begin(self, data: FormData, request: gr.Request, steps: int | None) -> DecodeJob:
-        """Start the run that the form asks for, and return it. Raises SequoiaError if it is
-        refused."""
-        asked = DecodeRequest.parse(self.form.values(data), self._limits)
-        run = self._chosen(asked, visitor(request))
-        run.is_shared = self._limits.shares or self.form.is_shared(data)
-        self.start(request, run, steps)
-        return run
-
-    def buttons_now(self, request: gr.Request) -> Updates:
-        """Updates of the buttons and of Save's file for the current state of the visitor's run."""
-        run = self.sessions.get(visitor(request))
-        if run is None:
-            return self.form.resting(False)
-        if run.busy:
-            return self.form.going()
-        updates = {**self.form.resting(run.holding), **self._saved(run)}
-        if not run.holding:
-            run.forget()
-        return updates
-
-    def not_running(self, words: str) -> Updates:
-        return {self.stage: messages.notice_message(error=words)}
-
-    def _chosen(self, decode_request: DecodeRequest, who: str) -> DecodeJob:
-        last = self.sessions.get(who)
-        return (
-            last
-            if isinstance(last, DecodeJob) and last.holding and last.request == decode_request
-            else DecodeJob(decode_request, self._model_host, self._limits, self.run_store)
-        )
-
-    def _saved(self, run: DecodeJob | AgainJob) -> Updates:
-        """The update of the Save button. It offers the file of `run`, or is disabled if `run` has
-        no steps. No update if `run` has no recording: either the run never began, or the button was
-        updated already."""
-        recording = run.recording  # read once: a second call of `buttons_now` may drop it meanwhile
-        if recording is None:
-            return {}
-        if not recording.node_count:
-            return {self.form.save: gr.update(interactive=False)}
-        self.run_store.put(recording)  # again: its final size is known only now
-        recorded = recording.run()
-        name = recordings.file_name("run", recorded.meta)
-        return {self.form.save: download(recorded.to_json(), name)}
+    def _file(self, recording: Any) -> dict[str, Any]:
+        run = recording.run()
+        return download(run.to_json(), recordings.file_name("run", run.meta))
 
     # -- recordings --------------------------------------------------------------------------------
 
@@ -286,16 +161,6 @@ class LiveView(RunView[DecodeJob | AgainJob]):
         if self._welcome is None:
             return {self.stage: messages.notice_message(notice="No recorded run found; press Run.")}
         return self._shown(self._welcome)
-
-    def _discarded(self, request: gr.Request) -> Updates:
-        """Discard the visitor's paused run, if there is one. Returns updates of the buttons; empty
-        if nothing was discarded."""
-        run = self.sessions.get(visitor(request))
-        if run is None or run.busy or not run.holding:
-            return {}
-        run.release()
-        run.forget()
-        return self.form.anew()
 
     def open(self, path: Any, request: gr.Request) -> Updates:
         """Play the run in an uploaded file, and discard a paused run. If the file cannot be opened,
@@ -366,7 +231,7 @@ class LiveView(RunView[DecodeJob | AgainJob]):
             if status != reported:
                 reported = status
                 yield {
-                    self._header: self._model_host.status_json(),
+                    self.header: self._model_host.status_json(),
                     self.form.run: gr.update(value=RUN if settled else LOADING),
                     **(self._chatting() if settled else {}),
                 }
@@ -381,12 +246,6 @@ class LiveView(RunView[DecodeJob | AgainJob]):
                     )
                 )
             }
-
-    def renew(self, request: gr.Request) -> Updates:
-        """Updates after other models were loaded. A paused run cannot continue, and the new models
-        may have another chat template."""
-        run = self.sessions.get(visitor(request))
-        return {**({} if run and run.busy else self.form.anew()), **self._chatting()}
 
     def _chatting(self) -> Updates:
         """Updates of the "As a chat message" boxes: shown and ticked if the models have a chat

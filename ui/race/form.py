@@ -1,4 +1,4 @@
-"""The form of the Race view: one or two prompts, two to four lanes (ways to decode a prompt), and
+"""The form of the Race view: one or two prompts, one to four lanes (ways to decode a prompt), and
 the settings that all lanes share."""
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ import gradio as gr
 
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER, VERIFIERS
 from ui.decode.clocks import LABEL, clock_choices
-from ui.decode.form import RUN, RunControls, chat_box, files, prompt_box, share_box
+from ui.decode.form import RUN, RunControls, chat_box, files, prompt_box, run_buttons, share_box
 from ui.decode.form_tree import FormTrees, tree_picture
 from ui.race.presets import PRESETS, START, FormLane, RacePreset
 from ui.race.request import NO_LANE
-from ui.shared import labels, markup
+from ui.shared import labels
 from ui.shared.events import FormData, Updates
-from ui.shared.layout import busy_buttons, menu, sampling_fields, start_button, stop_button
+from ui.shared.layout import menu, sampling_fields
 from ui.shared.tree_menu import SHAPES
 
 PARAMS = tuple(labels.RACE)
@@ -42,20 +42,14 @@ class LaneControls:
 class RaceControls(RunControls):
     """The components of the form."""
 
+    tab = "race"
     names = ("prompt", "second_prompt", "chat", "check", "clock", *PARAMS)
 
     second_prompt: gr.Textbox
     presets: tuple[gr.Button, ...]
     about: gr.Markdown
     lanes: tuple[LaneControls, ...]
-    example: gr.Button
     check: gr.Checkbox
-
-    @property
-    def form(self) -> set[Any]:
-        """The components of RunControls.form, and those of the lanes."""
-        lanes = (part for lane in self.lanes for part in (lane.kind, lane.verifier, lane.numbers))
-        return {*super().form, *lanes}
 
     def values(self, data: FormData) -> dict[str, Any]:
         """The values of the form by name, as RaceRequest.parse expects them."""
@@ -99,23 +93,20 @@ class RaceControls(RunControls):
         return updates
 
     @property
-    def parts(self) -> dict[str, Any]:
-        """The components whose values are in a link to the page, by name. The names of a lane's
-        components end in the lane's number: "kind1"."""
-        return {
-            **{name: getattr(self, name) for name in self.names},
-            **{
-                f"{name}{number}": getattr(lane, name)
-                for number, lane in enumerate(self.lanes, start=1)
-                for name in ("kind", "numbers", "verifier")
-            },
+    def fields(self) -> dict[str, Any]:
+        """As in RunControls. The names of a lane's components end in the lane's number: "kind1"."""
+        lanes = {
+            f"{name}{number}": getattr(lane, name)
+            for number, lane in enumerate(self.lanes, start=1)
+            for name in ("kind", "numbers", "verifier")
         }
+        return {**super().fields, **lanes}
 
     def use(self, values: Mapping[str, Any]) -> Updates:
-        """Updates that put `values` into the form. The values are named as in `parts`, and
+        """Updates that put `values` into the form. The values are named as in `fields`, and
         RaceRequest.parse has accepted them. Left out is what RaceRequest.parse ignores: the numbers
         of a kind of lane without numbers, and the verifier of "no lane"."""
-        updates = {part: gr.update(value=values[name]) for name, part in self.parts.items()}
+        updates = {part: gr.update(value=values[name]) for name, part in self.fields.items()}
         for number, lane in enumerate(self.lanes, start=1):
             kind = values[f"kind{number}"]
             numbers, verifier = details_of(kind)
@@ -126,24 +117,6 @@ class RaceControls(RunControls):
             updates[lane.numbers] = numbers
             updates[lane.verifier] = verifier
         return updates
-
-    @property
-    def buttons(self) -> list[Any]:
-        """The components that `resting` and `interruptible` may change."""
-        return [self.run, self.stop, self.save, self.open, self.example]
-
-    def resting(self, rests: bool = True) -> Updates:
-        """Updates of the buttons when a race ends, or when one begins if `rests` is False. Save is
-        disabled during a race, because it would still save the file of an earlier one."""
-        others = {
-            button: gr.update(interactive=rests) for button in (self.save, self.open, self.example)
-        }
-        return {**busy_buttons(self.run, self.stop, not rests), **others}
-
-    def interruptible(self) -> Updates:
-        """Updates of the buttons during the check of losslessness or further runs of a race. Run
-        stays enabled: it ends them and starts a new race."""
-        return {**self.resting(False), self.run: gr.update(interactive=True)}
 
 
 def race_controls(profiles: gr.BrowserState, trees: FormTrees) -> RaceControls:
@@ -159,8 +132,7 @@ def race_controls(profiles: gr.BrowserState, trees: FormTrees) -> RaceControls:
         placeholder="The same lanes race on it too",
     )
     chat = chat_box("rc")
-    with gr.Row(elem_classes="pg-go"):
-        buttons = {"run": start_button(RUN, "rc-run"), "stop": stop_button("rc-stop")}
+    buttons = run_buttons("rc", RUN)
     presets, about = _presets()
     lanes = tuple(
         _lane(number, lane, trees) for number, lane in enumerate(START.all_lanes, start=1)
@@ -210,15 +182,6 @@ def _presets() -> tuple[tuple[gr.Button, ...], gr.Markdown]:
             for preset in PRESETS
         )
     return buttons, gr.Markdown(START.about, elem_id="rc-about")
-
-
-def began(form: RaceControls, updates: Updates | None = None) -> str:
-    """JavaScript that changes the buttons when a race or its further runs begin. updates: the
-    buttons' updates; None means those for a race. The browser does this without the server, because
-    the server's answer could arrive after the end of the race and then disable Run."""
-    updates = form.resting(False) if updates is None else updates
-    buttons = markup.literal([updates[button] for button in form.buttons])
-    return f"() => {buttons}"
 
 
 def _lane(number: int, lane: FormLane, trees: FormTrees) -> LaneControls:

@@ -2,13 +2,15 @@
 of Gradio and of models.
 
 A message: {race, from, meta?, notes?, lanes?, stored?, trees?, pieces?, steps, step_lanes, done,
-stopped?, error, notice, wait?, follow?, followed?, results?, analysis?, verdict?, pool?}. For
-`from`, `trees`, `pieces`, `steps`, `wait`, `follow` and `followed` see ui.decode.messages. Steps
-are in the order of the race, and trees are numbered for the whole race.
+end?, stopped?, error, notice, wait?, follow?, followed?, results?, analysis?, verdict?, pool?}. For
+`from`, `trees`, `pieces`, `steps`, `end`, `wait`, `follow` and `followed` see ui.decode.messages.
+Steps are in the order of the race, and trees are numbered for the whole race.
 
-Some messages have fewer fields. One without a race has `race` null and no `from`, `steps` or
-`done`. One about further runs has no `from`, `steps` or `done`. The first message to a follower of
-a race that is running has no `error` and no `notice`.
+Some messages have fewer fields. One about further runs has no `from`, `steps` or `done`. The first
+message to a follower of a race that is running has no `error` and no `notice`. For messages without
+a race see `notice_message` in ui.decode.messages.
+
+stopped: whether a lane has not finished.
 
 step_lanes: the lane of each step. notes: sentences about the choice of the trees.
 
@@ -178,8 +180,11 @@ class StoredRace:
         return replace(lane, run=replace(run, meta={**run.meta, **more}))
 
     def judge(self) -> None:
-        """Compute the verdict on the race and its further runs so far."""
+        """Compute the verdict on the race and its further runs so far. There is none if no two
+        lanes are on the same prompt."""
         log = self.log()
+        if len({lane.prompt_name for lane in log.lanes}) == len(log.lanes):
+            return
         self.verdict = verdict_of(log)
         request = self.continuation.request if self.continuation else None
         state = pool_state(log, self.verdict, request)
@@ -326,6 +331,12 @@ class RaceRecording(StoredRace):
             steps, self._trees = steps_part(added, self._trees)
             return {"from": first, **steps, "step_lanes": self._step_lanes[first:]}
 
+    def go_on(self) -> dict[str, Any]:
+        """The race goes on after a pause, so its verdict and results no longer hold. Returns the
+        fields of a message that takes them back."""
+        self.results = self.verdict = None
+        return {"results": [], "analysis": [], "verdict": None, "pool": None}
+
     def log(self) -> RaceLog:
         with self._lock:
             runs = [recorder.run() for recorder in self._recorders]
@@ -333,8 +344,3 @@ class RaceRecording(StoredRace):
                 replace(lane, run=run) for lane, run in zip(self._lanes, runs, strict=True)
             )
             return RaceLog(self.meta, lanes, self.results, self.pool, self.expected)
-
-
-def notice_message(*, error: str | None = None, notice: str | None = None) -> str:
-    """A message without a race: its words appear in a banner above what is on screen."""
-    return json_text({"race": None, "error": error, "notice": notice})

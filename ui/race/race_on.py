@@ -16,14 +16,13 @@ from typing import Any
 from sequoia import Lane, Pair, Race
 from sequoia.errors import BadTrace
 from sequoia.saved_files.pooled_runs import MOST_RUNS, PooledLane, PooledRun
-from ui.decode.run import PairChanged
 from ui.race.messages import StoredRace
 from ui.race.pooled import FurtherRun, next_runs
-from ui.race.report import Tally, expected_of, ran_to_end, steps_of
+from ui.race.report import Tally, expected_of, ran_to_end
 from ui.serving.fair_queue import Busy
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost, made_with
-from ui.serving.run_job import Ended, Notice, RunJob
+from ui.serving.run_job import Ended, Notice, PairChanged, RunJob
 from ui.serving.wait_times import Demand
 from ui.shared.tree_request import ChosenTree
 
@@ -151,7 +150,11 @@ class RaceOnJob(RunJob):
         """The tally of each lane; None if the run was stopped or reached the time limit."""
         end = time.monotonic() + self._limits.seconds
         tallies = tuple(Tally() for _ in race.lanes)
-        for lane, trace in steps_of(race, lambda: self.halted() or time.monotonic() > end):
+        for decoder in race.decoders:
+            if not self.halted():
+                decoder.prefill()
+        while race.running and not (self.halted() or time.monotonic() > end):
+            lane, trace = race.step()
             tallies[lane].add(trace)
         return None if race.running else tallies
 

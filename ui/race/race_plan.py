@@ -14,7 +14,7 @@ from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
 from sequoia.measuring.defaults import default_chain
 from sequoia.planning.compare_plans import Elsewhere, tree_elsewhere
 from ui.decode import clocks
-from ui.race.request import LEAST_LANES, LaneRequest, RaceRequest
+from ui.race.request import LaneRequest, RaceRequest
 from ui.serving.model_host import named
 from ui.shared.prompts import surveyed_texts
 from ui.shared.saved_profiles import Entry
@@ -58,14 +58,14 @@ def plan_race(pair: Pair, asked: RaceRequest, most: int) -> RacePlan:
     nodes of the tuned chains in notes (see `_missing_chains`).
 
     A lane with a planned tree is left out if an earlier lane on the same prompt would make the same
-    steps. If no prompt is left with two lanes, other lanes race instead of those.
+    steps. If each prompt then has only one lane, other lanes race instead of those.
     """
     every = [ChosenLane(lane, asked.tree(pair, lane)) for lane in asked.lanes]
     repeats = dict(_repeats(every))
     kept = {i: lane for i, lane in enumerate(every) if i not in repeats}
     same = [_repeat_note(every[i], every[first]) for i, first in repeats.items()]
     on_each = Counter(lane.request.prompt_name for lane in kept.values())
-    if max(on_each.values()) < LEAST_LANES:
+    if repeats and max(on_each.values()) == 1:
         kept |= _instead(pair, asked, [(i, every[i]) for i in repeats])
         names = dict.fromkeys(kept[i].request.name for i in repeats if i in kept)
         same.append({"code": "instead", "lanes": [*names]})

@@ -20,7 +20,6 @@ from sequoia import (
     Race,
     SamplingParams,
     SequoiaError,
-    StepTrace,
     Tree,
     acceptance_of,
     machine,
@@ -75,16 +74,6 @@ class Tally:
     def lane_runs(self, kind: str, expected: ExpectedSteps | None = None) -> LaneRuns:
         run = LaneRun("", 0, tuple(self.steps), tuple(self.tokens), expected=expected)
         return LaneRuns("", kind, (run,))
-
-
-def steps_of(race: Race, should_stop: ShouldStop) -> Iterator[tuple[int, StepTrace]]:
-    """The steps of a race as (lane, step), after the lanes have read their prompts, until the race
-    is over or `should_stop()` is true. Unlike `Race.prefill`, it can stop between two lanes."""
-    for decoder in race.decoders:
-        if not should_stop():
-            decoder.prefill()
-    while race.running and not should_stop():
-        yield race.step()
 
 
 @dataclass(frozen=True)

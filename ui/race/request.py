@@ -21,7 +21,6 @@ from ui.shared.tree_menu import SHAPES, listed_numbers
 from ui.shared.tree_request import ChosenTree, TreeRequest
 
 NO_LANE = "none"
-LEAST_LANES = 2
 
 
 @dataclass(frozen=True)
@@ -71,11 +70,8 @@ class RaceRequest:
             for number, lane in enumerate(form["lanes"], start=1)
             if lane[0] != NO_LANE
         ]
-        if not LEAST_LANES <= len(asked) <= MOST_LANES:
-            raise BadSamplingParams(
-                f"a race of {len(asked)} lane{'s' * (len(asked) != 1)}; expected "
-                f"{LEAST_LANES} to {MOST_LANES}"
-            )
+        if not 1 <= len(asked) <= MOST_LANES:
+            raise BadSamplingParams(f"a race of {len(asked)} lanes; expected 1 to {MOST_LANES}")
         numbers = [number for number, _ in asked]
         lanes = _named(numbers, [_lane(number, lane, limits, run.clock) for number, lane in asked])
         second = _second_prompt(form.get("second_prompt", ""), run.prompt, limits)

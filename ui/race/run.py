@@ -1,8 +1,8 @@
 """One race in its own thread, and its messages. Lanes take turns, then the race is analysed: where
 the time went, what to try, and whether the output is lossless.
 
-Stop ends all lanes after the current step. The analysis is not part of any lane's decode time.
-Steps and analysis share one time limit.
+Stop pauses all lanes after the current step, and what there is so far is analysed. The analysis is
+not part of any lane's decode time. Steps and analysis share one time limit.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 from sequoia import Acceptance, Lane, Pair, Race, Recorder, StepTrace, Tree
 from sequoia.algorithm.expected_steps import ExpectedSteps
 from sequoia.decoding.tree_choice import TreeSource
+from sequoia.measuring.memory_floor import floor_seconds
 from sequoia.saved_files.race_file import LaneLog
 from sequoia.saved_files.race_results import Lossless, Result, Why
 from sequoia.saved_files.run_file import Run
@@ -25,12 +26,13 @@ from ui.race import distribution_check
 from ui.race.distribution_check import DistributionCheck, Round
 from ui.race.messages import Continuation, RaceRecording, StoredRace
 from ui.race.race_plan import ChosenLane, plan_race
-from ui.race.report import FinishedRace, Tally, expected_of, steps_of
+from ui.race.report import FinishedRace, Tally, expected_of
 from ui.race.request import LaneRequest, RaceRequest
+from ui.serving.fair_queue import Cancelled
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
-from ui.serving.run_job import Ended, Notice, RunJob
-from ui.serving.wait_times import Demand
+from ui.serving.pausable_job import RESUMABLE, Continued, PausableJob
+from ui.serving.run_job import Ended, Notice
 
 
 @dataclass(frozen=True)
@@ -55,12 +57,13 @@ class StepMade:
 
 @dataclass(frozen=True)
 class StepsEnded:
-    """The last step was made. Results may follow. stopped: whether a lane did not finish. seconds:
-    from the start of the race. expected: see `RaceJob._expected`."""
+    """No step follows before the results. end: as in `Ended`. seconds: that the race took so far.
+    expected: see `RaceJob._expected`. meta: of the race, now complete."""
 
-    stopped: bool
+    end: str
     seconds: float
-    expected: tuple[ExpectedSteps | None, ...] | None = None
+    expected: tuple[ExpectedSteps | None, ...] | None
+    meta: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -75,8 +78,8 @@ class ResultsSoFar:
     results: tuple[Result | None, ...]
 
 
-class RaceJob(RunJob):
-    """A race that is watched and recorded.
+class RaceJob(PausableJob[Race]):
+    """A race that is watched and recorded. A round is at least one step of each running lane.
 
     analysing: whether the analysis after the last step is running. The check of losslessness for
     temperatures above 0 comes after it. checking: whether this check is running. When the check
@@ -84,11 +87,8 @@ class RaceJob(RunJob):
     """
 
     name = "race"
+    request: RaceRequest
     recording: RaceRecording | None
-
-    @property
-    def is_replaceable(self) -> bool:
-        return self.checking
 
     def __init__(
         self,
@@ -97,16 +97,20 @@ class RaceJob(RunJob):
         limits: Limits,
         run_store: RunStore[StoredRace],
     ) -> None:
-        super().__init__(model_host, limits)
-        self.request = race_request
-        self._run_store = run_store
+        super().__init__(race_request, model_host, limits, run_store)
         self.analysing = False
         self.checking = False
-        self._emitted = 0  # tokens so far, of all lanes
-        self._over: StepsEnded | None = None
+        self._end: str | None = None  # as in `Ended`; None while steps are made
         self._lanes_sent = False  # whether a message has described the lanes
+        self._meta: dict[str, Any] = {}
         self._raced: tuple[LaneRequest, ...] = ()  # requested lanes that plan_race kept
-        self._end = 0.0  # time limit of steps and analysis, on the monotonic clock
+        self._acceptances: tuple[Acceptance | None, ...] = ()  # see `FinishedRace`
+        self._tallies: tuple[Tally, ...] = ()
+        self._waiting: set[int] = set()  # lanes that have not made a step in this round
+
+    @property
+    def is_replaceable(self) -> bool:
+        return self.checking
 
     @property
     def in_line(self) -> bool:
@@ -114,33 +118,35 @@ class RaceJob(RunJob):
         losslessness it does not: the check ends when another run is waiting."""
         return self.busy and not self.checking
 
-    def demand(self) -> Demand:
+    @property
+    def _kind(self) -> str:
         checked = self.request.check and self.request.params.temperature > 0
-        return Demand("checked race" if checked else "race", self._tokens, self._limits.seconds)
-
-    def share(self) -> float:
-        return self._emitted / self._tokens
+        return "checked race" if checked else "race"
 
     @property
-    def _tokens(self) -> int:
-        """The most tokens that all lanes together may emit."""
+    def _most_tokens(self) -> int:
         return len(self._raced or self.request.lanes) * self.request.params.max_new_tokens
 
     def _take(self, event: Any) -> None:
         super()._take(event)
         if isinstance(event, Started):
             self._record(event)
+        elif isinstance(event, Continued):
+            self._end = None
         elif isinstance(event, StepsEnded):
-            self._over = event
+            self._end = event.end
             self.analysing = True
-        elif isinstance(event, CheckBegins | Ended):
-            self.checking = isinstance(event, CheckBegins)
+        elif isinstance(event, CheckBegins):
+            self.checking = True
             self.analysing = False
+        elif isinstance(event, Ended):
+            self._end = self._end or event.end
+            self.checking = self.analysing = False
 
     def _message(self, events: Sequence[Any]) -> str:
         recording = self.recording
         if recording is None:
-            return self.said(race=None)
+            return self.said()
         fields = recording.add(
             (event.lane, event.trace) for event in events if isinstance(event, StepMade)
         )
@@ -148,22 +154,24 @@ class RaceJob(RunJob):
             fields |= {**recording.head, "stored": True}
             self._lanes_sent = True
         for event in events:
-            if isinstance(event, ResultsSoFar):
+            if isinstance(event, Continued):
+                fields |= recording.go_on()
+            elif isinstance(event, ResultsSoFar):
                 recording.results = event.results
                 fields |= recording.analysis
             elif isinstance(event, StepsEnded):
+                recording.meta = dict(event.meta)
                 recording.expected = event.expected
                 recording.seconds = event.seconds
                 recording.judge()
-                fields |= recording.judged
-        done = self._over is not None or self.error is not None
-        if done:
-            fields["stopped"] = self._over is not None and self._over.stopped
-        return self.said(race=recording.name, **fields, done=done)
+                fields |= {"meta": recording.meta, **recording.judged}
+        if self._end:
+            fields |= {"end": self._end, "stopped": self._end in ("time", *RESUMABLE)}
+        return self.said(race=recording.name, **fields, done=self._end is not None)
 
     def _so_far(self) -> str | None:
         recording = self.recording
-        return recording and recording.so_far(done=self._over is not None)
+        return recording and recording.so_far(done=self._end is not None)
 
     def _record(self, started: Started) -> None:
         self._notice = None
@@ -178,35 +186,7 @@ class RaceJob(RunJob):
 
     # -- in the thread -----------------------------------------------------------------------------
 
-    def work(self, steps: int | None) -> Ended:  # noqa: ARG002  a race is not stepped
-        with self.turn(self.request.chat) as pair:
-            race, acceptances = self._begin(pair)
-            began = time.monotonic()
-            self._end = began + self._limits.seconds
-            tallies, late = self._run_steps(race)
-            expected = self._expected(pair, race, tallies)
-            self.post(StepsEnded(bool(race.running), time.monotonic() - began, expected))
-            # the race is dropped, so that its caches are freed before the analysis
-            lanes = race.lanes
-            race = None
-            if not self._released:  # unless the visitor has left
-                self._judge(
-                    FinishedRace(
-                        pair,
-                        self.request.prompt,
-                        self.request.params,
-                        lanes,
-                        tallies,
-                        acceptances,
-                        self.request.simulated_clock,
-                        expected,
-                    )
-                )
-        return Ended("time" if late else "stopped" if self.halted() else "length", notice=late)
-
-    def _begin(self, pair: Pair) -> tuple[Race, tuple[Acceptance | None, ...]]:
-        """The race, and the acceptance that each lane's tree was planned from. It is None for a
-        tree of a fixed shape."""
+    def _begin(self, pair: Pair) -> Race:
         asked = self.request
         plan = plan_race(pair, asked, self._limits.nodes)
         lanes = [
@@ -223,15 +203,21 @@ class RaceJob(RunJob):
         logs = tuple(
             self._log_of(pair, lane, one) for lane, one in zip(lanes, plan.lanes, strict=True)
         )
-        meta = {**shared_meta(pair, asked.prompt, asked.params, asked.clock), **plan.meta}
+        self._meta = {**shared_meta(pair, asked.prompt, asked.params, asked.clock), **plan.meta}
         if asked.second_prompt:
-            meta["second_prompt"] = asked.second_prompt
+            self._meta["second_prompt"] = asked.second_prompt
         self._raced = tuple(one.request for one in plan.lanes)
+        self._acceptances = tuple(one.chosen.acceptance for one in plan.lanes)
+        self._tallies = tuple(Tally() for _ in lanes)
         trees = tuple(lane.tree if isinstance(lane.tree, Tree) else None for lane in lanes)
         further = Continuation(replace(asked, lanes=self._raced), trees)
         prompts = tuple(decoder.prompt for decoder in race.decoders)
-        self.post(Started(pair, prompts, meta, logs, further))
-        return race, tuple(one.chosen.acceptance for one in plan.lanes)
+        self.post(Started(pair, prompts, self._meta, logs, further))
+        for decoder in race.decoders:
+            if self.halted():
+                raise Cancelled
+            decoder.prefill()
+        return race
 
     def _log_of(self, pair: Pair, lane: Lane, one: ChosenLane) -> LaneLog:
         """The log of a lane before its first step."""
@@ -255,36 +241,67 @@ class RaceJob(RunJob):
             one.chosen.rule,
         )
 
-    def _run_steps(self, race: Race) -> tuple[tuple[Tally, ...], str | None]:
-        """Make steps until the race is over or must end. Returns each lane's tally, and a message
-        if the time limit was reached."""
-        tallies = tuple(Tally() for _ in race.lanes)
-        for lane, trace in steps_of(race, self.halted):
-            tallies[lane].add(trace)
-            self._emitted += len(trace.emitted)
-            self.post(StepMade(lane, trace))
-            if race.running and self._late:
-                return tallies, self.overdue()
-        return tallies, None
+    def _decode(self, decoding: Race) -> str | None:
+        self._waiting = {*decoding.running}
+        return super()._decode(decoding)
 
-    def _expected(
-        self, pair: Pair, race: Race, tallies: Sequence[Tally]
-    ) -> tuple[ExpectedSteps | None, ...] | None:
+    def _step(self, decoding: Race) -> bool:
+        lane, trace = decoding.step()
+        self._tallies[lane].add(trace)
+        self._emitted += len(trace.emitted)
+        self.post(StepMade(lane, trace))
+        self._waiting.discard(lane)
+        is_round = not self._waiting
+        if is_round:
+            self._waiting = {*decoding.running}
+        return is_round
+
+    def _finish(self, decoding: Race) -> str | None:
+        return None if decoding.running else "length"
+
+    def _conclude(self, pair: Pair, end: str, notice: str | None) -> Ended:
+        if end == "paused":
+            return Ended(end)
+        race = self._decoding
+        assert race is not None
+        began = time.monotonic()
+        expected = self._expected(pair, race)
+        self._seconds += time.monotonic() - began
+        if self.request.clock is None:
+            self._meta["floor_seconds"] = floor_seconds(pair)
+        self.post(StepsEnded(end, self._seconds, expected, self._meta))
+        lanes = race.lanes
+        race = None
+        if end not in RESUMABLE:
+            self.free_caches()  # before the analysis
+        if not self._released:  # unless the visitor has left
+            self._judge(
+                FinishedRace(
+                    pair,
+                    self.request.prompt,
+                    self.request.params,
+                    lanes,
+                    self._tallies,
+                    self._acceptances,
+                    self.request.simulated_clock,
+                    expected,
+                )
+            )
+        return Ended(end, notice=notice)
+
+    def _expected(self, pair: Pair, race: Race) -> tuple[ExpectedSteps | None, ...] | None:
         """The expected steps of each lane (see `expected_of`). None instead of the tuple at
         temperature 0, or if the race must end without them."""
         if race.running or self._released or self._must_end():
             return None
         if self.request.params.temperature:
             self.post(Notice("Comparing the lanes at the same positions of their texts"))
-        return expected_of(pair, race, [tally.tokens for tally in tallies], self.request.params)
-
-    @property
-    def _late(self) -> bool:
-        return time.monotonic() > self._end
+        texts = [tally.tokens for tally in self._tallies]
+        return expected_of(pair, race, texts, self.request.params)
 
     def _must_end(self) -> bool:
         """Whether the race was asked to stop, its page was closed, or its time limit is reached."""
-        return self.halted() or self._late
+        return self.halted() or self._is_late
 
     # -- after the race, not part of any lane's decode time ----------------------------------------
 
@@ -336,7 +353,7 @@ class RaceJob(RunJob):
             return
         self.post(CheckBegins())
         self.post(Notice("Checking losslessness: choosing a position in the text"))
-        seconds = min(distribution_check.SECONDS, self._end - time.monotonic())
+        seconds = min(distribution_check.SECONDS, self._turn_ends - time.monotonic())
         check = DistributionCheck(
             finished,
             lambda i: self._tree(finished, i),
@@ -358,7 +375,7 @@ class RaceJob(RunJob):
             return "two_prompts"
         if not self.request.check:
             return "not_requested"
-        if self._late:
+        if self._is_late:
             return "time_limit"
         return "other_run" if awaited and not self.halted() else "stopped"
 

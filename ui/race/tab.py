@@ -14,12 +14,15 @@ from starlette.concurrency import run_in_threadpool
 from sequoia import SequoiaError, Tree
 from sequoia.errors import BadTrace, BadTree, Stopped
 from sequoia.validate_input import whole
+from ui.decode.form import began
 from ui.decode.form_tree import FormTrees
+from ui.decode.messages import notice_message
+from ui.decode.pausable_view import PausableView
 from ui.decode.recordings import file_name
 from ui.decode.tab import LiveView
 from ui.race import recordings as races
-from ui.race.form import RaceControls, began, details_of, race_controls
-from ui.race.messages import StoredRace, notice_message
+from ui.race.form import RaceControls, details_of, race_controls
+from ui.race.messages import StoredRace
 from ui.race.presets import preset_named
 from ui.race.race_on import RaceOnJob
 from ui.race.recordings import StoredRaces
@@ -28,30 +31,26 @@ from ui.race.run import RaceJob
 from ui.serving.inbox import SECONDS_PER_BATCH
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
-from ui.serving.session_view import ASKED, FOLLOWING, RunView, sent_with
+from ui.serving.session_view import sent_with
 from ui.shared import markup
 from ui.shared.download import download
-from ui.shared.events import (
-    QUIET,
-    UNQUEUED,
-    FormData,
-    Updates,
-    model_work,
-    note_form,
-    visitor,
-)
+from ui.shared.events import QUIET, UNQUEUED, Updates, model_work, visitor
 from ui.shared.layout import drawn, on_choice, side_and_main
 from ui.shared.serve_modules import call
 from ui.shared.tree_menu import entry_of
 
 
-class RaceTab(RunView[RaceJob | RaceOnJob]):
+class RaceTab(PausableView[RaceJob | RaceOnJob]):
     """The view's components and their handlers."""
 
+    job_kind = RaceJob
+    request_kind = RaceRequest
+    form: RaceControls
+
     def __init__(self, model_host: ModelHost, limits: Limits, live: LiveView) -> None:
-        super().__init__(model_host, limits)
-        self._live = live
         self.stored = StoredRaces(limits)
+        super().__init__(model_host, limits, self.stored.newest)
+        self._live = live
         # so that only one of several simultaneous requests can continue the same race
         self._going_on = threading.Lock()
 
@@ -60,10 +59,10 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
         side, main = side_and_main("rc")
         trees = FormTrees(self._model_host, self._limits, lane_tree)
         with side:
-            self.form: RaceControls = race_controls(self._live.profiles, trees)
+            self.form = race_controls(self._live.profiles, trees)
             self._live.chats.append(self.form.chat)
         with main:
-            self.board = drawn(
+            self.stage = drawn(
                 "rc",
                 "race/connect",
                 ["apply", "open", "come", "more", "link", "ask", "follow"],
@@ -73,23 +72,15 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
         """Connect components and handlers."""
         form = self.form
         live = self._live
-        starts = [form.run.click, form.prompt.submit]
-        gr.on(starts, None, None, form.buttons, js=began(form), api_visibility="private")
-        self.board.follow(self.follow, None, self.board, **FOLLOWING)
-        self.board.ask(self.job_state, None, [self.board, *form.buttons], **ASKED)
-        # only one output, because every output costs milliseconds per message
         work = model_work(self._limits.waiting)
-        raced = gr.on(starts, self.run, form.form, self.board, **work)
-        # a separate event, so that Run can be pressed while the check is running
-        checked = raced.then(self.buttons_now, None, form.buttons, **UNQUEUED).then(
-            self.check, None, self.board, **work
-        )
-        checked.then(self.buttons_now, None, form.buttons, **UNQUEUED)
+        for over in self.wire_runs(blocks, live.header):
+            # a separate event, so that Run can be pressed while the check is running
+            checked = over.then(self.check, None, self.stage, **work)
+            checked.then(self.buttons_now, None, form.buttons, **UNQUEUED)
         further = began(form, form.interruptible())
-        self.board.more(None, None, form.buttons, js=further, api_visibility="private")
-        made = self.board.more(self.race_on, None, self.board, **work)
+        self.stage.more(None, None, form.buttons, js=further, api_visibility="private")
+        made = self.stage.more(self.race_on, None, self.stage, **work)
         made.then(self.buttons_now, None, form.buttons, **UNQUEUED)
-        form.stop.click(self.stop, None, None, **UNQUEUED)
         for lane in form.lanes:
             on_choice(
                 lane.kind,
@@ -108,18 +99,16 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
         )
         for button in form.presets:
             button.click(self.start_with, button, form.of_a_preset, **UNQUEUED)
-        form.open.upload(self.open, form.open, [self.board, form.save], **QUIET)
-        form.example.click(self.example, None, [self.board, form.save], **QUIET)
+        shown = [self.stage, form.save, *form.course]
+        form.open.upload(self.open, form.open, shown, **QUIET)
+        form.example.click(self.example, None, shown, **QUIET)
         kinds: list[Any] = [lane.kind for lane in form.lanes]
         details = [part for lane in form.lanes for part in lane.details]
-        applied = self.board.apply(self.apply, None, [self.board, *kinds, *details], **QUIET)
+        applied = self.stage.apply(self.apply, None, [self.stage, *kinds, *details], **QUIET)
         # scroll up to the notice that says which lane was changed
         applied.then(None, None, None, js="() => scrollTo(0, 0)", api_visibility="private")
-        self.board.link(self.use_link, live.profiles, [self.board, *form.parts.values()], **QUIET)
-        note_form(blocks, "race", form.noted(form.parts))
-        clock = [live.profiles, form.clock]
-        gr.on([blocks.load, live.profiles.change], form.offer_clocks, clock, form.clock, **UNQUEUED)
-        lane = self.board.open(self.open_lane, None, live.shown, **QUIET)
+        self.stage.link(self.use_link, live.profiles, [self.stage, *form.fields.values()], **QUIET)
+        lane = self.stage.open(self.open_lane, None, live.shown, **QUIET)
         lane.success(
             None,
             None,
@@ -128,34 +117,9 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
             api_visibility="private",
         )
         # when the tab is first opened, so that other pages do without the opening race
-        self.board.come(self.load, None, [self.board, form.save], **QUIET)
+        self.stage.come(self.load, None, [self.stage, form.save], **QUIET)
 
     # -- races -------------------------------------------------------------------------------------
-
-    async def run(self, data: FormData, request: gr.Request) -> AsyncIterator[str]:
-        """Run a race and send its messages. At temperatures above 0, a check of losslessness may
-        come last; `check` sends its messages. The race ends the check or the further runs (see
-        `race_on`) of the visitor's last race."""
-        try:
-            race = await self.started(request, lambda: self._job(data))
-        except SequoiaError as problem:
-            yield notice_message(error=f"Not started: {problem}")
-            return
-        try:
-            async for message in race.messages():
-                yield message
-                if race.is_replaceable:
-                    return
-        finally:  # also if the page is closed: Gradio then closes this generator
-            if not race.is_replaceable:
-                race.halt()
-
-    def _job(self, data: FormData) -> RaceJob:
-        """The race that the form describes. Raises SequoiaError if it is refused."""
-        race_request = RaceRequest.parse(self.form.values(data), self._limits)
-        race = RaceJob(race_request, self._model_host, self._limits, self.stored.newest)
-        race.is_shared = self._limits.shares or self.form.is_shared(data)
-        return race
 
     async def check(self, request: gr.Request) -> AsyncIterator[str]:
         """Send the messages of the check of losslessness, if it is running."""
@@ -168,7 +132,7 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
     async def race_on(self, event: gr.EventData, request: gr.Request) -> AsyncIterator[str]:
         """Make further runs of the race that the browser names, with other prompts or seeds. They
         end the check of the visitor's last race."""
-        kept = self.stored.newest.get(sent_with(event).get("race"))
+        kept = self.run_store.get(sent_with(event).get("race"))
         try:
             await self._analysed(request)
             job = await run_in_threadpool(self._further_runs, kept, request)
@@ -212,35 +176,6 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
             raise
         return job
 
-    def going(self) -> Updates:
-        """Updates of the buttons when a race begins."""
-        return self.form.resting(False)
-
-    def buttons_now(self, request: gr.Request) -> Updates:
-        """Updates of the buttons for the current state of the visitor's race. If it has just ended,
-        also an update of the file to save."""
-        race = self.sessions.get(visitor(request))
-        if race and race.busy and race.is_replaceable:
-            return self.form.interruptible()
-        if race and race.busy:
-            return self.going()
-        kept = self._keep(race) if race else None
-        if kept is None:
-            return self.form.resting()
-        return {**self.form.resting(), self.form.save: self._file(kept)}
-
-    def not_running(self, words: str) -> Updates:
-        return {self.board: notice_message(error=words)}
-
-    def _keep(self, race: RaceJob | RaceOnJob) -> StoredRace | None:
-        """Store the recording of a race that has ended, drop it from `race` and return it. None if
-        there is none, or if it was dropped before."""
-        kept = race.recording
-        if kept is not None:
-            race.forget()
-            self.stored.newest.put(kept)  # again, because its size has changed
-        return kept
-
     def details(
         self, kind: Any, tree: Any, parents: Any
     ) -> tuple[dict[str, Any], dict[str, Any], str]:
@@ -266,7 +201,7 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
             tree = Tree.from_parents(asked.get("parents", ()))
             whole(len(tree), "nodes of the tree", 1, self._limits.nodes, BadTree)
         except SequoiaError as problem:
-            return {self.board: notice_message(error=f"Not applied: {problem}")}
+            return {self.stage: notice_message(error=f"Not applied: {problem}")}
         lane = lanes[number - 1]
         (kind, fields, words) = entry_of(tree)
         numbers, verifier = details_of(kind)
@@ -274,7 +209,7 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
             lane.kind: kind,
             lane.verifier: verifier,
             lane.numbers: {**numbers, "value": fields},
-            self.board: notice_message(
+            self.stage: notice_message(
                 notice=f"Lane {number} is now {words}; press Run to race it."
             ),
         }
@@ -283,7 +218,7 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
         """Put the values of a link into the form. `event` has the values. profiles: the hardware
         profiles saved in the browser, untrusted."""
         sent = sent_with(event)
-        values = {name: sent.get(name) for name in self.form.parts}
+        values = {name: sent.get(name) for name in self.form.fields}
         lanes = [
             tuple(values[f"{name}{number}"] for name in ("kind", "numbers", "verifier"))
             for number in range(1, len(self.form.lanes) + 1)
@@ -292,7 +227,7 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
             RaceRequest.parse({**values, "lanes": lanes, "profiles": profiles}, self._limits)
         except SequoiaError as problem:
             words = f"The settings of this link are not used: {problem}"
-            return {self.board: notice_message(error=words)}
+            return {self.stage: notice_message(error=words)}
         return self.form.use(values)
 
     # -- recordings --------------------------------------------------------------------------------
@@ -300,25 +235,29 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
     def load(self, request: gr.Request) -> Updates:
         """Show the race named in the page's address if it is still stored and has steps, else the
         recorded example."""
-        kept = self.stored.newest.get(request.query_params.get("race"))
+        kept = self.run_store.get(request.query_params.get("race"))
         if kept is None or not kept.node_count:
-            return self.example()
+            return self._opening()
         return self._shown(kept)
 
-    def example(self) -> Updates:
-        """Show the recorded race that is shipped with the program."""
+    def example(self, request: gr.Request) -> Updates:
+        """Show the recorded race that is shipped with the program. A paused race is discarded."""
+        return {**self._opening(), **self._discarded(request)}
+
+    def _opening(self) -> Updates:
         if self.stored.welcome is None:
-            return {self.board: notice_message(notice="No recorded race found; press Run.")}
+            return {self.stage: notice_message(notice="No recorded race found; press Run.")}
         return self._shown(self.stored.welcome)
 
-    def open(self, path: Any) -> Updates:
-        """Play the race in an uploaded file. If it cannot be opened, only a message appears."""
+    def open(self, path: Any, request: gr.Request) -> Updates:
+        """Play the race in an uploaded file, and discard a paused race. If the file cannot be
+        opened, only a message appears."""
         try:
             kept = races.opened(path, self._limits.upload)
         except SequoiaError as problem:
-            return {self.board: notice_message(error=f"Not opened: {problem}")}
-        self.stored.newest.put(kept)
-        return self._shown(kept)
+            return {self.stage: notice_message(error=f"Not opened: {problem}")}
+        self.run_store.put(kept)
+        return {**self._shown(kept), **self._discarded(request)}
 
     def open_lane(self, event: gr.EventData, request: gr.Request) -> Updates:
         """Play the run of one lane in Decode. `event` has {race, lane}; `lane` is the lane's index.
@@ -334,12 +273,11 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
             raise gr.Error(markup.toast(f"Not opened: {problem}"), print_exception=False) from None
 
     def _shown(self, kept: StoredRace) -> Updates:
-        return {self.board: self.stored.message(kept), self.form.save: self._file(kept)}
+        return {self.stage: self.stored.message(kept), self.form.save: self._file(kept)}
 
-    def _file(self, kept: StoredRace) -> dict[str, Any]:
-        """The update of the button that saves the race."""
+    def _file(self, recording: StoredRace) -> dict[str, Any]:
         try:
-            return download(self.stored.file_text(kept), file_name("race", kept.meta))
+            return download(self.stored.file_text(recording), file_name("race", recording.meta))
         except SequoiaError as problem:
             gr.Warning(markup.toast(f"The race cannot be saved: {problem}"), duration=7)
             return gr.update(interactive=False)

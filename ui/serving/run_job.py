@@ -48,6 +48,10 @@ class Ended:
     meta: dict[str, Any] | None = None
 
 
+class PairChanged(SequoiaError):
+    """A run cannot go on because its pair is no longer loaded."""
+
+
 class RunJob(Job[Any]):
     """A run or a race. Its events are Notice, Ended, and those of the subclass.
 

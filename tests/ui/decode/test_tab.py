@@ -72,7 +72,7 @@ def test_a_bad_value_is_shown_once_and_nothing_on_screen_is_lost(
 ) -> None:
     messages = sent(view.run(filled(view, temperature=-2), request()))
     assert messages == [
-        {"error": "Not run: Temperature: -2 is not a number from 0 to 5", "notice": None}
+        {"error": "Not started: Temperature: -2 is not a number from 0 to 5", "notice": None}
     ]
     assert popups == []
     assert view.sessions.get("one") is None
@@ -157,15 +157,13 @@ def test_starting_over_works_if_the_paused_run_is_gone_already(view: LiveView) -
     assert words.startswith("The paused run can no longer be resumed; its steps stay on screen.")
 
 
-def test_loading_models_does_not_reset_the_buttons_of_a_run(view: LiveView, slow: None) -> None:
-    """`renew`, which the page calls after other models were loaded, must not reset the buttons of a
-    run in progress."""
-    running = Reading(view.run(filled(view, max_new_tokens=400, tree="plain"), request()))
-    next(running)
-    assert view.form.stop not in view.renew(request())
-    view.stop_or_discard("Stop", request())
-    sent(running)
-    assert view.renew(request())[view.form.stop]["interactive"] is False
+def test_a_paused_run_cannot_be_resumed_after_other_models_were_loaded(view: LiveView) -> None:
+    sent(view.step(filled(view), request()))
+    assert view.buttons_now(request())[view.form.run]["value"] == "Resume"
+    view.sessions.release_all()  # called before models are unloaded
+    updates = view.buttons_now(request())
+    assert updates[view.form.run]["value"] == "Run"
+    assert updates[view.form.stop]["interactive"] is False
 
 
 def test_settings_are_copied_to_the_form_and_bad_ones_change_nothing(
@@ -286,7 +284,7 @@ def test_only_a_change_of_a_runs_fields_turns_resume_into_run(model_host: ModelH
         view = LiveView(model_host, LOCAL, header())
         view.build()
         view.wire(blocks)
-    (changed,) = [fn for fn in blocks.fns.values() if "web.changed()" in str(fn.js)]
+    (changed,) = [fn for fn in blocks.fns.values() if "web.changed(" in str(fn.js)]
     fields = {getattr(view.form, name)._id for name in view.form.names}
     assert set(changed.targets) == {(field, "change") for field in fields}
 

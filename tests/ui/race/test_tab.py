@@ -115,7 +115,7 @@ def event(data: Any) -> SimpleNamespace:
 
 
 def board_message(tab: RaceTab, updates: dict[Any, Any]) -> dict[str, Any]:
-    return json.loads(updates[tab.board])
+    return json.loads(updates[tab.stage])
 
 
 # -- racing ----------------------------------------------------------------------------------------
@@ -159,22 +159,60 @@ def test_a_race_has_one_output_and_waits_in_the_common_queue(model_host: ModelHo
     against a race that runs at the same time as another run."""
     blocks, tab = wired(model_host)
     runs = [fn for fn in blocks.fns.values() if fn.concurrency_id == "engine"]
-    # the race, its check, and its further runs
-    assert [run.outputs for run in runs] == [[tab.board]] * 3
+    # Run and Step with the check after each, and further runs
+    assert [run.outputs for run in runs] == [[tab.stage]] * 5
 
 
 def test_the_buttons_follow_the_race(tab: RaceTab, slow: None) -> None:
     racing = Reading(tab.run(filled(tab, max_new_tokens=400), request()))
     next(racing)
-    assert tab.buttons_now(request()) == tab.going()
-    assert tab.going()[tab.form.stop]["interactive"] is True
-    assert tab.going()[tab.form.run]["interactive"] is False
+    assert tab.buttons_now(request()) == tab.form.going()
+    assert tab.form.going()[tab.form.stop]["interactive"] is True
+    assert tab.form.going()[tab.form.run]["interactive"] is False
     # disabled, because the button still has the file of the previous race
-    assert tab.going()[tab.form.save]["interactive"] is False
+    assert tab.form.going()[tab.form.save]["interactive"] is False
     tab.stop(request())
     assert sent(racing)[-1]["stopped"]
     assert tab.buttons_now(request())[tab.form.run]["interactive"] is True
-    assert tab.buttons_now(request("stranger")) == tab.form.resting()
+    assert tab.buttons_now(request("stranger")) == tab.form.resting(False)
+
+
+def test_a_race_is_stepped_resumed_and_started_over(tab: RaceTab) -> None:
+    paused = raced(sent(tab.step(filled(tab), request())))
+    buttons = tab.buttons_now(request())
+    assert buttons[tab.form.run]["value"] == "Resume"
+    assert buttons[tab.form.stop]["value"] == "Start over"
+    assert buttons[tab.form.save]["value"]
+    assert raced(sent(tab.step(filled(tab), request()))) == paused
+    updates = tab.stop_or_discard("Start over", request())
+    assert (updates[tab.form.run]["value"], updates[tab.form.stop]["interactive"]) == ("Run", False)
+    assert board_message(tab, updates)["notice"].startswith("Paused race discarded")
+    begun = sent(tab.step(filled(tab), request()))
+    assert raced(begun) != paused
+    assert begun[0]["from"] == 0
+    ended = sent(tab.run(filled(tab), request()))
+    assert (raced(ended), ended[-1]["end"]) == (raced(begun), "length")
+    assert tab.buttons_now(request())[tab.form.run]["value"] == "Run"
+
+
+def test_a_changed_form_starts_a_new_race(tab: RaceTab) -> None:
+    paused = raced(sent(tab.step(filled(tab), request())))
+    other = sent(tab.step(filled(tab, seed=5), request()))
+    assert raced(other) != paused
+    assert other[-1]["end"] == "paused"
+
+
+@pytest.mark.parametrize("shown", ["example", "open"])
+def test_another_race_on_screen_ends_the_paused_one(
+    tab: RaceTab, tmp_path: Path, shown: str
+) -> None:
+    sent(tab.step(filled(tab), request()))
+    file = tmp_path / "race.json"
+    shutil.copy(tab.buttons_now(request())[tab.form.save]["value"], file)
+    is_example = shown == "example"
+    updates = tab.example(request()) if is_example else tab.open(str(file), request())
+    assert updates[tab.form.run]["value"] == "Run"
+    assert not tab.sessions.get("one").holding
 
 
 def test_a_closed_page_frees_the_engine(tab: RaceTab, model_host: ModelHost, slow: None) -> None:
@@ -320,7 +358,7 @@ def test_a_bad_value_is_shown_once_and_nothing_on_screen_is_lost(
     messages = sent(tab.run(filled(tab, **changes), request()))
     assert len(messages) == 1
     assert words in messages[0]["error"]
-    assert (messages[0]["race"], messages[0].get("steps")) == (None, None)
+    assert messages[0].keys() == {"error", "notice"}
     assert popups == []
     assert tab.sessions.get("one") is None
 
@@ -389,7 +427,7 @@ def test_a_suggested_tree_is_copied_to_the_form_of_its_lane(tab: RaceTab) -> Non
     assert updates[fourth.numbers]["value"] == "-1 0 0 1"
     assert updates[fourth.numbers]["visible"] is True
     assert "Lane 4 is now a tree of 4 nodes" in board_message(tab, updates)["notice"]
-    assert set(updates) == {tab.board, fourth.kind, fourth.numbers, fourth.verifier}
+    assert set(updates) == {tab.stage, fourth.kind, fourth.numbers, fourth.verifier}
     plain = tab.apply(event({"lane": 2, "parents": [-1]}))
     assert plain[tab.form.lanes[1].kind] == "plain"
 
@@ -405,7 +443,7 @@ def test_a_suggested_tree_is_copied_to_the_form_of_its_lane(tab: RaceTab) -> Non
 )
 def test_a_bad_suggestion_changes_nothing(tab: RaceTab, popups: list[str], data: Any) -> None:
     updates = tab.apply(event(data))
-    assert [*updates] == [tab.board]
+    assert [*updates] == [tab.stage]
     assert board_message(tab, updates)["error"].startswith("Not applied: ")
     assert popups == []
 
@@ -427,14 +465,14 @@ def test_the_visitors_own_profile_can_be_chosen_as_clock(tab: RaceTab) -> None:
     assert plain[0]["seconds"]["verify"] == pytest.approx(OWN.profile.verify_seconds(1), abs=1e-6)
     link = SimpleNamespace(_data=linked(tab, clock=key))
     assert tab.use_link(link, store)[tab.form.clock]["value"] == key
-    assert "is not a clock" in json.loads(tab.use_link(link, [])[tab.board])["error"]
+    assert "is not a clock" in json.loads(tab.use_link(link, [])[tab.stage])["error"]
 
 
 # -- recordings ------------------------------------------------------------------------------------
 
 
 def test_the_view_opens_with_a_recorded_race(tab: RaceTab) -> None:
-    message = board_message(tab, tab.example())
+    message = board_message(tab, tab.example(request()))
     assert message["meta"]["label"] == "simulated"  # the times of another machine
     lanes = message["lanes"]
     assert [lane["name"] for lane in lanes] == ["Plain", "Tuned chain", "Sequoia"]
@@ -454,7 +492,7 @@ def test_without_a_recorded_race_the_view_still_opens(
     with laid_out():
         tab = RaceTab(model_host, LOCAL, LiveView(model_host, LOCAL, header()))
         tab.build()
-    assert "No recorded race" in board_message(tab, tab.example())["notice"]
+    assert "No recorded race" in board_message(tab, tab.example(request()))["notice"]
 
 
 def test_a_saved_race_is_opened_and_a_spoiled_one_changes_nothing(
@@ -463,11 +501,11 @@ def test_a_saved_race_is_opened_and_a_spoiled_one_changes_nothing(
     sent(tab.run(filled(tab), request()))
     good = tmp_path / "good.json"
     shutil.copy(tab.buttons_now(request())[tab.form.save]["value"], good)
-    message = board_message(tab, tab.open(str(good)))
+    message = board_message(tab, tab.open(str(good), request()))
     assert message["meta"]["label"] == "recorded"
     good.write_text(good.read_text()[:-9])
-    updates = tab.open(str(good))
-    assert [*updates] == [tab.board]
+    updates = tab.open(str(good), request())
+    assert [*updates] == [tab.stage]
     assert board_message(tab, updates)["error"].startswith("Not opened: not a JSON file")
     assert popups == []
 
@@ -485,7 +523,7 @@ def test_a_race_recorded_by_command_is_labelled_recorded(
 
 def test_a_run_file_is_not_a_race(tab: RaceTab) -> None:
     path = ASSETS / "runs" / "welcome.json"
-    assert "not a sequoia-race file" in board_message(tab, tab.open(str(path)))["error"]
+    assert "not a sequoia-race file" in board_message(tab, tab.open(str(path), request()))["error"]
 
 
 def test_a_lane_of_the_race_on_screen_opens_in_decode(tab: RaceTab) -> None:
@@ -546,7 +584,7 @@ def test_a_lane_of_an_opened_race_is_labelled_recorded_whatever_its_file_says(
     file = Path(tab.buttons_now(request())[tab.form.save]["value"]).read_text()
     assert '"measured"' in file
     (tmp_path / "race.json").write_text(file)
-    name = board_message(tab, tab.open(str(tmp_path / "race.json")))["race"]
+    name = board_message(tab, tab.open(str(tmp_path / "race.json"), request()))["race"]
     shown = json.loads(tab.open_lane(event({"race": name, "lane": 1}), request())[tab._live.stage])
     assert shown["meta"]["label"] == shown["meta"]["speedup"]["label"] == "recorded"
 
@@ -623,7 +661,7 @@ def test_the_lanes_of_a_link_fill_the_form(tab: RaceTab) -> None:
     values = linked(tab)
     updates = tab.use_link(SimpleNamespace(_data={**values, "other": 1}))
     unused = {"numbers1", "numbers3", "verifier3"}  # lane 1 is plain, and lane 3 is empty
-    parts = {name: part for name, part in tab.form.parts.items() if name not in unused}
+    parts = {name: part for name, part in tab.form.fields.items() if name not in unused}
     assert all(updates[part]["value"] == values[name] for name, part in parts.items())
     assert updates[tab.form.lanes[1].numbers]["visible"] is True
     assert updates[tab.form.lanes[0].numbers]["visible"] is False
@@ -634,7 +672,7 @@ def test_a_link_does_not_change_fields_that_its_lanes_do_not_use(tab: RaceTab, v
     unused = {"numbers1": value, "numbers3": value, "verifier3": value}
     updates = tab.use_link(SimpleNamespace(_data=linked(tab, **unused)))
     assert tab.form.prompt in updates
-    assert all("value" not in updates[tab.form.parts[name]] for name in unused)
+    assert all("value" not in updates[tab.form.fields[name]] for name in unused)
 
 
 @pytest.mark.parametrize(
@@ -647,8 +685,8 @@ def test_a_link_does_not_change_fields_that_its_lanes_do_not_use(tab: RaceTab, v
 )
 def test_a_damaged_link_changes_no_field(tab: RaceTab, name: str, value: Any, words: str) -> None:
     updates = tab.use_link(SimpleNamespace(_data=linked(tab, **{name: value})))
-    assert [*updates] == [tab.board]
-    error = json.loads(updates[tab.board])["error"]
+    assert [*updates] == [tab.stage]
+    error = json.loads(updates[tab.stage])["error"]
     assert error.startswith("The settings of this link are not used: ")
     assert words in error
-    assert [*tab.use_link(SimpleNamespace(_data=None))] == [tab.board]
+    assert [*tab.use_link(SimpleNamespace(_data=None))] == [tab.stage]

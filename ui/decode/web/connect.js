@@ -1,6 +1,6 @@
 /* Connects the Decode tab's Gradio component to its view. */
 import { mountDecode } from "./decode_view.js";
-import { refused } from "./form_changes.js";
+import { refused } from "../../run/web/form_changes.js";
 import { ownRun } from "./own_run.js";
 import { linkMoment, offerShown } from "../../run/web/link_moment.js";
 import { connectComponent } from "../../shared/web/connect_component.js";
@@ -60,7 +60,7 @@ export function connect(element, props, watch, trigger) {
     job.take(Boolean(isGoing), isOver);
     forgetOpening();
     rememberInAddress(message, "run");
-    if (message.error) refused();
+    if (message.error) refused("decode");
     const own = message.done ? ownRun(view.store) : null;
     if (own) publishRun(own);
   };

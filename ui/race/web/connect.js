@@ -1,5 +1,6 @@
 /* Connects the Race tab's Gradio component to its view. */
 import { mountRace } from "./race_view.js";
+import { refused } from "../../run/web/form_changes.js";
 import { linkMoment, offerShown } from "../../run/web/link_moment.js";
 import { connectComponent, whenShown } from "../../shared/web/connect_component.js";
 import { canStop, formBeside } from "../../shared/web/form_buttons.js";
@@ -56,6 +57,7 @@ export function connect(element, props, watch, trigger) {
     const isOver = Boolean(message.done || message.error);
     job.take(message.done === false || Boolean(message.wait), isOver);
     rememberInAddress(message, "race");
+    if (message.error) refused("race");
   };
   connectComponent(root, props, watch, { ...view, take });
   whenShown(root, () => {

@@ -7,6 +7,7 @@ const HINTS = {
   "pg-step": "button step",
   "pg-stop": "button stop",
   "rc-run": "button race",
+  "rc-step": "button race step",
   "rc-stop": "button stop",
 };
 

@@ -232,6 +232,7 @@ export interface RaceFields {
   clock_note?: string;
   hypothetical?: boolean;
   paper?: PaperResult;
+  floor_seconds?: number;
   versions?: Record<string, string>;
   second_prompt?: string;
   notes?: (RatesNote | ChainNote | RepeatNote | InsteadNote)[];
@@ -333,11 +334,11 @@ export interface RunFields {
   clock_note?: string;
   hypothetical?: boolean;
   paper?: PaperResult;
+  floor_seconds?: number;
   versions?: Record<string, string>;
   verifier?: string;
   tree?: TreeMeta;
   plain_seconds?: number | null;
-  floor_seconds?: number;
   plain?: PlainRun;
   plain_lane?: boolean;
   speedup?: SpeedupMeta;
