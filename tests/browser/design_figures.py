@@ -50,6 +50,7 @@ IN_VIEW = """small => {
   const range = document.createRange();
   while (walker.nextNode()) {
     const [node, parent] = [walker.currentNode, walker.currentNode.parentElement];
+    if (!parent.getBoundingClientRect().width) continue; // text of a drawing that is not shown
     const size = parseFloat(getComputedStyle(parent).fontSize) * (parent.getScreenCTM?.()?.a ?? 1);
     for (const word of node.data.matchAll(/\\S+/g)) {
       range.setStart(node, word.index);

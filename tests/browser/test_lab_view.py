@@ -33,7 +33,7 @@ from sequoia.assets_folder import BUNDLED_PAIR
 from sequoia.loading.load import recorded_acceptances
 from sequoia.measuring.counted_acceptance import wilson
 from sequoia.measuring.defaults import SLACK
-from sequoia.planning.plan_for_machine import bounds
+from sequoia.planning.plan_for_machine import Plan, bounds
 from sequoia.planning.simulated_step_times import step_seconds
 
 STATE = "made.state"
@@ -42,8 +42,15 @@ P = "modules.planner"
 
 @pytest.fixture
 def page(tab: Page) -> Iterator[Page]:
-    """The test page."""
-    yield from opened(tab, "lab")
+    """The test page, with the rarely used controls unfolded."""
+    for page in opened(tab, "lab"):
+        unfold(page)
+        yield page
+
+
+def unfold(page: Page) -> None:
+    page.eval_on_selector_all(part("more"), "all => all.forEach((fold) => (fold.open = true))")
+    settle(page)
 
 
 def put(page: Page, **changes: Any) -> None:
@@ -82,6 +89,12 @@ def refused(page: Page, field: str) -> str:
     assert 0 <= box["y"] <= box["y"] + box["height"] <= window["height"]
     assert abs(box["y"] - around["y"]) < 160
     return said.inner_text()
+
+
+def answer(plan: Plan) -> str:
+    """The size and speed-up of a tree as the page words them."""
+    size = f"{len(plan.tree)} nodes in {plan.tree.levels} levels"
+    return f"{size}: {plan.predicted_speedup:.2f}×"
 
 
 def node(page: Page, number: int) -> Any:
@@ -424,7 +437,7 @@ def test_the_tree_is_zoomed_about_the_pointer_and_dragged(page: Page) -> None:
     settle(page)
     box = page.locator(".sq-lab-scroll").bounding_box()
     tree = page.locator(".sq-lab-tree .sq-tree-svg").bounding_box()
-    assert tree["height"] <= box["height"]
+    assert tree["height"] <= box["height"] + 1  # rounded
     pill = node(page, 30)
     zoom_at(page, pill, 2)  # now the picture is larger than its box, so that it can move
     before = pill.bounding_box()
@@ -487,6 +500,42 @@ def test_run_sends_the_tree_shown_in_breadth_first_order(page: Page) -> None:
     page.evaluate("made.ingest({ most: 20 })")
     put(page, n=21)
     assert page.locator(part("run")).is_disabled()
+
+
+def test_the_answer_follows_acceptance_and_machine(page: Page) -> None:
+    """It stays that of the planned tree while another tree is shown."""
+    put(page, n=None)
+    fast, slow = (
+        replace(SLOW, target_seconds=((1, 0.02, 0.0), (128, most, 0.0))) for most in (0.03, 0.2)
+    )
+    for given, machine in (([0.6, 0.2, 0.1], fast), ([0.5, 0.3], fast), ([0.5, 0.3], slow)):
+        put(page, rates=given, profile=json.loads(machine.to_json()))
+        wanted = best_plan(Acceptance(tuple(given)), machine, slack=SLACK)
+        assert page.inner_text(part("best")) == f"{answer(wanted)} plain decoding"
+        assert Tree.from_parents(page.evaluate(f"{STATE}.parents")) == wanted.tree
+    put(page, n=40)
+    assert page.inner_text(part("best")) == f"{answer(wanted)} plain decoding"
+    assert page.inner_text(part("run")) == "Run the tree shown"
+    page.click(part("show-best"))
+    settle(page)
+    assert Tree.from_parents(page.evaluate(f"{STATE}.parents")) == wanted.tree
+    assert page.inner_text(part("run")) == "Run it"
+
+
+def test_the_measured_speedup_of_a_run_stands_beside_the_prediction(page: Page) -> None:
+    put(page, rates=[0.6, 0.2, 0.1], n=12)
+    page.click(part("run"))
+    sent = page.evaluate("sent[sent.length - 1][1].parents.join(' ')")
+    publish = """tree => modules.publishRun({ label: "measured", device: "cpu", tokensPerStep: 2,
+      speedup: { code: "win", ratio: 1.5, low: 1.4, high: 1.6 },
+      meta: { prompt: "Once upon a time", params: { temperature: 0 }, target: "L", draft: "S",
+        tree: { request: ["lab", tree] } } })"""
+    page.evaluate(publish, "-1 0")
+    assert page.inner_text(part("measured")) == ""
+    page.evaluate(publish, sent)
+    said = page.inner_text(part("measured"))
+    for words in ("measured: 1.50× faster", "hypothetical ", "“Once upon a time”, T = 0, L with S"):
+        assert words in said
 
 
 TAB_STOPS = """() => [...document.querySelectorAll(
@@ -651,7 +700,7 @@ def test_measuring_asks_for_way_prompts_and_a_typed_text(page: Page) -> None:
         " { key: 'own', label: 'teacher' }], prompts: [{ key: 'code', label: 'code' },"
         " { key: 'typed', label: 'your own text' }] })"
     )
-    page.click(".sq-lab-counting summary")
+    page.click(f"{part('counting')} summary")
     assert page.locator(part("count-text")).is_hidden()
     page.select_option(part("count-way"), "own")
     page.select_option(part("count-prompts"), "typed")
@@ -746,7 +795,7 @@ def test_another_profile_chooses_another_tree_at_once_and_is_shown_as_not_measur
         ),
         json.loads(SLOW.to_json()),
     )
-    put(page, rates=[0.6, 0.2, 0.1], n=10, levels=None)
+    put(page, rates=[0.6, 0.2, 0.1], n=None)
     page.select_option(part("clock"), label="as on “offloading” (recorded)")
     settle(page)
     wanted = best_plan(Acceptance((0.6, 0.2, 0.1)), SLOW, slack=SLACK)
@@ -754,7 +803,8 @@ def test_another_profile_chooses_another_tree_at_once_and_is_shown_as_not_measur
     words = page.inner_text(part("clock-words"))
     assert "nothing was measured here" in words
     assert "recorded" in words
-    assert "The tree shown is planned for that machine" in page.inner_text(part("plan"))
+    assert page.inner_text(part("basis")) == "hypothetical"
+    assert page.inner_text(part("best")) == f"{answer(wanted)} plain decoding"
     page.evaluate(
         "other => made.ingest({ profiles: ["
         "{ key: 'new', name: 'new', label: 'new', profile: other }, "
@@ -837,7 +887,7 @@ def test_figures_are_saved_as_png_with_the_pages_background(page: Page) -> None:
 def test_a_saved_figure_says_where_its_numbers_come_from(page: Page) -> None:
     """The vector that the Lab opens with here is the paper's, and the times are not."""
     page.wait_for_selector(".sq-lab-margins .main-svg")
-    expect(page.locator(".sq-lab-flag")).to_be_visible()
+    expect(page.locator(part("basis"))).to_have_text("hypothetical")
     with page.expect_download() as saved_file:
         page.click('[data-part="margins"] [data-save="svg"]')
     picture = saved_file.value.path().read_text(encoding="utf-8")
@@ -872,7 +922,7 @@ def test_the_lab_starts_with_the_vectors_that_the_other_tabs_use(page: Page) -> 
         assert second["rates"] == row["rates"]
         nodes = row["fitted"]["nodes"]
         assert (
-            f"prediction for a tree of {nodes} nodes agrees with the measured tokens per step"
+            f"fitted to the measured tokens per step of a tree of {nodes} nodes"
             in first["origin"]["words"]
         )
         assert second["origin"]["visited"] == row["visited"]

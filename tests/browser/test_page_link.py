@@ -70,8 +70,7 @@ def test_back_and_reload_show_the_same_again(open_at: Open) -> None:
     wait_for(page, "temperature=0.3")
     open_view(page, "Tree")
     wait_for(page, "#design/tree")
-    # once the step times are known, the Lab switches to the fastest tree
-    page.wait_for_function("document.querySelector('#lab-view .sq-lab')?.view?.lab.hasOpened")
+    page.wait_for_function("document.querySelector('#lab-view .sq-lab')?.view")
     page.evaluate(f"{LAB}.set({{ n: 40 }})")
     wait_for(page, "n=40")
     open_view(page, "Machine")

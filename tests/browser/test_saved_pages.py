@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from nightly_cases import nightly
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 from running_app import ROOT, open_view
 from view_pages import COLOUR_RULES, all_hostile, settle, stop_transitions
 
@@ -23,8 +23,15 @@ STAGE = "document.querySelector('.sq-stage').view"
 SAVE = {
     "One decoder": lambda page: page.locator("#pg-html").click(),
     "Side by side": lambda page: page.locator("#rc-html").click(),
-    "Tree": lambda page: page.locator("#lab-view [data-part=export]").select_option("page"),
+    "Tree": lambda page: save_lab(page.locator("#lab-view [data-part=lab-tree]")),
 }
+
+
+def save_lab(panel: Locator) -> None:
+    panel.get_by_text("More").click()
+    panel.locator("[data-part=export]").select_option("page")
+
+
 READY = {
     "One decoder": "#pg-view .sq-headline-number",
     "Side by side": "#rc-view .race-lane",

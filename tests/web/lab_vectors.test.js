@@ -31,7 +31,8 @@ function lab() {
   };
   one.known = {};
   one.state = { kinds: {}, set() {}, watch() {} };
-  one.numbers = { clock: { has: () => true }, say: (words) => said.push(words) };
+  one.machine = { has: () => true };
+  one.answer = { say: (words) => said.push(words) };
   const get = (message) => {
     one.known = message;
     one.loading = message.loading;

@@ -5,23 +5,15 @@ import { test } from "node:test";
 import { FakeNode, made } from "./fake_page.js";
 import { AcceptanceCounting } from "../../ui/lab/web/acceptance_counting.js";
 import { AcceptanceCounts } from "../../ui/lab/web/acceptance_counts.js";
-import { ClockMenu, hypothetical } from "../../ui/lab/web/clock_menu.js";
+import { hypothetical } from "../../ui/lab/web/machine_panel.js";
 import { LabTree } from "../../ui/lab/web/lab_tree.js";
 import { hiddenWords, roomWords } from "../../ui/lab/web/lab_tree_caption.js";
 import { bestNodes, planTree } from "../../ui/lab/web/lab_tree_plan.js";
 import { LabTreePointer } from "../../ui/lab/web/lab_tree_pointer.js";
 import { labelOf } from "../../ui/lab/web/dp/dp_tree.js";
 import * as dpWords from "../../ui/lab/web/dp/dp_words.js";
-import { ReadOuts } from "../../ui/lab/web/read_outs.js";
 import { ShapesTable } from "../../ui/lab/web/shapes_table.js";
 import { topology } from "../../ui/shared/web/tree_layout.js";
-
-const tile = () => ({
-  tile: new FakeNode(),
-  value: new FakeNode(),
-  unit: new FakeNode(),
-  note: new FakeNode(),
-});
 
 test("searching for the number in a node's name finds that node", () => {
   const topo = topology([-1, 0, 0, 1]);
@@ -66,21 +58,6 @@ test("the words about a cell count the nodes of the last child's subtree and all
       "The root and the subtrees of children 1 to 2 have the other 5 nodes.",
   );
   assert.match(meaning(3, 1, 2, 1), /The root is the other node\.$/);
-});
-
-test("a Lab that was saved without times does not promise any", () => {
-  const wordsIn = (canRun) => {
-    const planText = new FakeNode();
-    const tiles = { speedup: tile(), seconds: tile() };
-    const state = { profile: null, parents: [-1] };
-    const clock = { canRun, where: "here" };
-    const outs = made(ReadOuts, { state, clock, tiles, planText, use: new FakeNode() });
-    outs.paintNoTimes();
-    outs.settle();
-    return [tiles.speedup.note.textContent, planText.textContent];
-  };
-  assert.match(wordsIn(true).join(), /has not been timed yet,.* once the models are loaded/);
-  assert.match(wordsIn(false).join(), /^saved without times,This page was saved before/);
 });
 
 test("if a measurement is not running, the given reason is shown unchanged", () => {
@@ -132,19 +109,10 @@ test("a node's hidden descendants include those below its drawn children", () =>
   assert.equal(words(3, "best"), ".");
 });
 
-test("a saved page neither mentions runs started from the Lab nor says “this machine”", () => {
+test("a saved page does not mention runs started from the Lab", () => {
   const profile = /** @type {any} */ ({ device: "A100", source: "paper" });
   assert.match(hypothetical(profile, true), /A run started here is timed on this machine\.$/);
   assert.match(hypothetical(profile, false), /nothing was measured here\.$/);
-  const where = (elsewhere, place) => made(ClockMenu, { state: { elsewhere }, place }).where;
-  assert.deepEqual(
-    [
-      where("A100", "x"),
-      where(null, "this machine"),
-      where(null, "the machine this page was saved on"),
-    ],
-    ["that machine", "this machine", "the machine this page was saved on"],
-  );
 });
 
 test("a tree drawn by hand that is smaller or larger than the budget is not compared", () => {

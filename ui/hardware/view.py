@@ -13,9 +13,8 @@ from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
 from sequoia.diagnosis.where_time_went import check_prediction
 from sequoia.loading.pair_request import BUNDLED_NAME
 from sequoia.measuring.counted_acceptance import AcceptanceByLevel
-from sequoia.measuring.defaults import SLACK
 from sequoia.planning.batches import at_batches
-from sequoia.planning.compare_plans import fastest, knee
+from sequoia.planning.compare_plans import fastest
 from sequoia.planning.plan_for_machine import Plan, bounds, levels_for, predict, speedup_grid
 from sequoia.saved_files.race_results import PARTS
 from sequoia.validate_input import json_text
@@ -26,7 +25,6 @@ from ui.shared.saved_profiles import Entry
 from ui.words.hardware import (
     averaged_words,
     batch_words,
-    default_words,
     largest_words,
     level_words,
     mixed_words,
@@ -52,7 +50,7 @@ def message(
     """A message with everything the view shows.
 
     nodes: the most nodes of a tree; if None, the planner's own bound for each profile, but at most
-    `most`. The tree for Decode's default setting is bounded as if `nodes` were None.
+    `most`.
     against: the profile to compare with. run: the latest run, to compare with its prediction.
     here: this machine's profile; None if no models are loaded. known: the acceptance vectors to
     choose from for the prediction of the run; if None, only `rates`. notice: the text of a banner.
@@ -62,14 +60,12 @@ def message(
     profile = entry.profile
     largest = _largest(profile, nodes, most)
     best = best_plan(rates.acceptance, profile, largest)
-    default = best_plan(rates.acceptance, profile, _largest(profile, None, most), slack=SLACK)
-    wanted = {*SIZES, largest, len(best.tree), len(default.tree)}
+    wanted = {*SIZES, largest, len(best.tree)}
     sizes = sorted(n for n in wanted if n <= largest)
     grid = speedup_grid(rates.acceptance, profile, sizes, range(1, levels_for(largest) + 1))
     plan = fastest(grid)
     supposed = _mixed_models_warning(entry, here, rates)
     batches = at_batches(rates.acceptance, profile, largest)
-    label = _label(supposed)
     capped = largest_words(largest, most) if len(plan.tree) == largest > 1 else ""
     shown = [(entry.name, profile), *([(against.name, against.profile)] if against else [])]
     return json_text(
@@ -81,11 +77,8 @@ def message(
                 "file": entry.file(),
                 "rates": {"name": rates.name, "label": rates.label},
                 "plan": _numbers(plan, profile),
-                "knee": {"nodes": knee(profile), "most": profile.target_seconds[-1][0]},
                 "supposed": supposed,
                 "why": why(grid, profile) + capped,
-                "default": default_words(default, label),
-                "tree": list(plan.tree.parents),
                 "figures": {
                     "heat": figures.heat_map(grid).to_plotly_json(),
                     "verify": figures.verify_curve(shown).to_plotly_json(),

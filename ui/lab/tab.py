@@ -262,6 +262,7 @@ def _count_message(report: Report, asked: CountRequest) -> dict[str, Any]:
             "accepted": list(found.accepted),
             "visited": found.visited,
             "words": counted_words(way, asked.name, params, f"{found.visited} {unit}"),
+            "texts": asked.name,
             "temperature": params.temperature,
             "top_p": params.top_p,
             "unit": unit,

@@ -9,7 +9,6 @@ from typing import Any
 
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.measuring.counted_acceptance import LEAST, DepthTest
-from sequoia.measuring.defaults import SLACK
 from sequoia.planning.batches import AtBatch
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.plan_for_machine import Plan
@@ -169,17 +168,6 @@ def largest_words(nodes: int, most: int) -> str:
     words = f" The best tree has {nodes} nodes, the largest size considered."
     words += " A larger tree may be faster"
     return f"{words}: set “Max nodes” above {nodes}." if nodes < most else f"{words}."
-
-
-def default_words(plan: Plan, label: str) -> str:
-    """The tree that Decode's default setting would choose with the same times and acceptance.
-    label: of the plan's figures."""
-    return (
-        "In One decoder, “Sequoia, planned for this machine” takes, of the trees at most "
-        f"{SLACK * 100:g}% slower than the fastest, the one with the most expected tokens per "
-        f"step. With these times: {size_words(plan.tree)}, {plan.expected_tokens:.2f} tokens per "
-        f"step, {plan.predicted_speedup:.2f}× plain ({label})."
-    )
 
 
 # -- acceptance ------------------------------------------------------------------------------------

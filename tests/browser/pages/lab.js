@@ -1,4 +1,5 @@
 /* The Lab on a page of its own, with an invented hardware profile. ?dark: the dark theme. */
+import { publishRun } from "../../../ui/shared/web/between_tabs.js";
 import * as planner from "../../../ui/shared/web/planner.js";
 import * as shapes from "../../../ui/lab/web/tree_shapes.js";
 import * as vectors from "../../../ui/lab/web/acceptance_vectors.js";
@@ -15,6 +16,7 @@ window.modules = {
   formatShare,
   PUBLISHED_TREES,
   mountLab,
+  publishRun,
 };
 const query = new URLSearchParams(location.search);
 const sent = [];

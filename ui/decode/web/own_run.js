@@ -18,5 +18,6 @@ export function ownRun(store) {
   const isOwn = label === "measured" || (label === "simulated" && store.reason !== null);
   if (store.last < 0 || !isOwn) return null;
   const shown = isHypothetical(store.meta) ? "hypothetical" : label;
-  return { label: shown, device, tokensPerStep: store.totals(store.last).tokensPerStep, speedup };
+  const { tokensPerStep } = store.totals(store.last);
+  return { label: shown, device, tokensPerStep, speedup, meta: store.meta };
 }

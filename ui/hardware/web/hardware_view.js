@@ -1,6 +1,6 @@
-/* The Hardware view: a profile, the fastest tree for it, and the latest run beside its prediction.
+/* The Hardware view: a profile, the speed-ups predicted with it, and the latest run beside its
+   prediction.
    The server computes everything that the view shows (ui/hardware/view.py). */
-import { PlanTiles } from "./plan_tiles.js";
 import { RunPanel } from "./run_panel.js";
 import { AcceptancePanel } from "../../shared/web/acceptance_table.js";
 import { makeBanner, makePanel, progressBar } from "../../shared/web/panel.js";
@@ -10,14 +10,11 @@ import { button, el, show, text } from "../../shared/web/dom.js";
 import { figurePanel } from "../../shared/web/figure_panel.js";
 import { canStop } from "../../shared/web/form_buttons.js";
 import { formValues, withFormValues } from "../../shared/web/form_values.js";
-import { count } from "../../shared/web/format.js";
 import { watchJob } from "../../shared/web/job_watch.js";
 import { linkView } from "../../shared/web/page_link.js";
 import { dtypes } from "../../shared/web/run_facts.js";
 import { saveText } from "../../shared/web/save_file.js";
 import { addTerm } from "../../shared/web/tooltips.js";
-import { allCells, topology } from "../../shared/web/tree_layout.js";
-import { TreeView } from "../../shared/web/tree_view.js";
 
 /** @import { Figure } from "../../shared/web/chart.js" */
 
@@ -32,19 +29,13 @@ import { TreeView } from "../../shared/web/tree_view.js";
  * @property {string} file the profile as JSON
  * @property {{name: string, label: string}} rates the acceptance vector
  * @property {Plan} plan of the fastest tree
- * @property {{nodes: number | null, most: number}} knee `nodes`: the smallest number of nodes whose
- *   target pass takes at least twice as long as a pass over one node; null if that is more than
- *   `most`, the largest timed size
  * @property {string | null} supposed a warning if times and acceptance may be of different models
  * @property {string} why sentences: why this tree is the fastest
- * @property {string} default sentences: the tree that Decode's default setting chooses; “Max nodes”
- *   has no effect on it
  * @property {string | null} levels a sentence: the overhead per level; null if the profile has none
  * @property {string | null} averaged a sentence: the times of a target pass that planning uses
  *   instead of the measured ones; null if these are nearly equal
  * @property {string | null} there a sentence: the best plan for the profile `against`; null if
  *   `against` is null
- * @property {number[]} tree the parent of each node
  * @property {string} batch sentences: where tree, chain and plain decoding cross as the batch grows
  * @property {{heat: Figure, verify: Figure, small: Figure, batch: Figure}} figures
  * @property {ComparedRun | null} run the latest run; null if it cannot be compared
@@ -98,10 +89,13 @@ class HardwareView {
     const frame = el("div", { class: "sq-frame" }, root);
     this.makeHead(frame);
     this.body = el("div", { class: "hw-body", hidden: "" }, frame);
-    this.tiles = new PlanTiles(this.body);
-    this.makeMap(el("div", { class: "hw-row hw-top" }, this.body));
-    this.makeCurves(el("div", { class: "hw-row" }, this.body));
-    this.makeBatch(this.body);
+    const top = el("div", { class: "hw-row hw-top" }, this.body);
+    this.makePass(top);
+    this.facts = new ProfileFacts(top);
+    const row = el("div", { class: "hw-row" }, this.body);
+    this.makeSmall(row);
+    this.makeBatch(row);
+    this.makeMap(this.body);
     this.run = new RunPanel(this.body);
     const about = {
       part: "by-level",
@@ -128,25 +122,25 @@ class HardwareView {
     this.progress = progressBar(frame, "Measuring");
   }
 
-  makeMap(row) {
+  makeMap(host) {
     const title = "Predicted speed-up by size and levels";
     const about = { part: "heat", title, term: "speed-up map", cls: "hw-tall" };
-    this.heat = figurePanel(row, about);
+    this.heat = figurePanel(host, about);
     const { foot } = this.heat.panel;
     this.why = el("p", { class: "hw-say hw-why", "data-part": "why" }, foot);
     this.there = el("p", { class: "hw-say", "data-part": "there" }, foot);
-    this.default = el("p", { class: "hw-say hw-dim", "data-part": "default" }, foot);
-    const side = el("div", { class: "hw-side" }, row);
-    this.tree = new FastestTree(side);
-    this.facts = new ProfileFacts(side);
   }
 
-  makeCurves(row) {
-    this.verify = figurePanel(row, { part: "verify", title: "Target pass, t(n)", term: "t(n)" });
+  makePass(row) {
+    const about = { part: "verify", title: "Target pass, t(n)", term: "t(n)", cls: "hw-tall" };
+    this.verify = figurePanel(row, about);
     const bars = el("span", { class: "sq-word" }, this.verify.panel.titleBox);
     addTerm(bars, "error bars", "spread");
     const part = { "data-part": "averaged" };
     this.averaged = el("p", { class: "hw-say hw-dim", ...part }, this.verify.panel.foot);
+  }
+
+  makeSmall(row) {
     const title = "Draft pass and overhead";
     this.small = figurePanel(row, { part: "small", title, term: "overhead by nodes" });
     const { foot } = this.small.panel;
@@ -177,8 +171,6 @@ class HardwareView {
     const basis = view.supposed ? "hypothetical" : "predicted";
     show(this.body, true);
     this.showHead(profile);
-    this.tiles.show(view);
-    this.tree.show(view.tree, basis);
     this.facts.show(profile, view.file);
     for (const name of ["heat", "verify", "small", "batch"])
       this[name].chart.show(view.figures[name]);
@@ -207,7 +199,6 @@ class HardwareView {
     text(this.there, view.there || "");
     text(this.crossing, view.batch);
     text(this.batch.word, `simulated: ${view.profile.name}`);
-    text(this.default, view.default);
     const compared = view.against ? `, compared with ${view.against}` : "";
     const { label, name } = view.profile;
     for (const { word } of [this.verify, this.small]) text(word, `${label}: ${name}${compared}`);
@@ -263,35 +254,6 @@ const formLink = ({ nodes = "", ...values }) => ({
   ...values,
   nodes: /^\s*\d+\s*$/.test(nodes) ? Number(nodes) : null,
 });
-
-const TITLE = "The fastest tree";
-
-/** The panel. */
-class FastestTree {
-  /** @param {HTMLElement} host */
-  constructor(host) {
-    const panel = makePanel(host, { part: "tree", title: TITLE, cls: "hw-tree" });
-    this.word = el("span", { class: "sq-word" }, panel.titleBox);
-    this.view = new TreeView(panel.body, { cls: "sq-tree-whole", dots: ["untested", "root"] });
-  }
-
-  /**
-   * @param {number[]} parents the parent of each node; -1 for the root
-   * @param {string} basis "predicted" or "hypothetical"
-   */
-  show(parents, basis) {
-    const topo = topology(parents);
-    const size = `${count(topo.n, "node")}, ${count(topo.levels, "level")}`;
-    text(this.word, `${basis} · ${size}`);
-    this.view.describe(`${TITLE}: ${size}`);
-    this.view.draw({
-      cells: allCells(topo),
-      looks: parents.map((_, node) => ({ state: node ? "untested" : "root" })),
-      rows: topo.rows,
-      cols: topo.levels,
-    });
-  }
-}
 
 const TERMS = { Device: "on", Prefix: "prefix", Precision: "precision" };
 

@@ -7,6 +7,7 @@ import { rove } from "../../shared/web/roving_focus.js";
 import { addTerm } from "../../shared/web/tooltips.js";
 
 const MOST_BARS = 32;
+const FEW_BARS = 6; // unless all are wanted
 const POWER = 0.45; // height = rate ** POWER, so that small rates can be seen and dragged
 const MOST_NUMBERS = 12; // with more bars, only the ranks in NUMBERED have a number
 const NUMBERED = [1, 4, 8, 16, 32];
@@ -29,6 +30,7 @@ export class AcceptanceBars {
    * @type {[number, number] | null}
    */
   fit = null;
+  isWhole = false; // whether more than FEW_BARS are drawn
 
   /**
    * @param {HTMLElement} host
@@ -52,8 +54,15 @@ export class AcceptanceBars {
     this.row = el("div", { class: "sq-lab-bar-row" }, box);
     this.pool = pool((k) => this.makeBar(k));
     const across = { class: "sq-lab-axis sq-lab-axis-across", "data-part": "child-axis" };
-    el("p", { ...across, text: "child k, in the order drafted →" }, host);
+    el("p", { ...across, text: "child k →" }, host);
     this.more = el("div", { class: "sq-lab-note" }, host);
+  }
+
+  /**
+   * Explain the marks of the bars.
+   * @param {HTMLElement} host
+   */
+  makeKey(host) {
     this.key = el("div", { class: "sq-lab-key" }, host);
     for (const [cls, words, term] of KEY) {
       const entry = el("span", { class: "sq-lab-key-entry", "data-key": cls }, this.key);
@@ -118,7 +127,7 @@ export class AcceptanceBars {
 
   paint() {
     const { rates, even, origin, pick } = this.state;
-    const shown = Math.min(rates.length, MOST_BARS);
+    const shown = Math.min(rates.length, this.isWhole ? MOST_BARS : FEW_BARS);
     const smoothed = even === rates ? null : even;
     const counts = origin.visited > 0 && origin.accepted ? origin : null;
     this.fit = vectors.fitPower(rates);
@@ -126,7 +135,10 @@ export class AcceptanceBars {
     bars.forEach(({ number }, k) =>
       show(number, shown <= MOST_NUMBERS || NUMBERED.includes(k + 1)),
     );
-    bars.forEach((bar, k) => this.paintBar(bar, k, { rate: rates[k], smoothed, counts, pick }));
+    const home = Math.min(pick, shown - 1);
+    bars.forEach((bar, k) =>
+      this.paintBar(bar, k, { rate: rates[k], smoothed, counts, pick, home }),
+    );
     text(this.more, note(rates.length, shown, smoothed));
     this.paintKey({ even: smoothed, fit: this.fit, range: counts });
   }
@@ -140,12 +152,12 @@ export class AcceptanceBars {
     text(this.key.querySelector('[data-key="fit"] button'), words);
   }
 
-  paintBar(bar, k, { rate, smoothed, counts, pick }) {
+  paintBar(bar, k, { rate, smoothed, counts, pick, home }) {
     const { node, fill, even, fit, range } = bar;
     const interval = counts && vectors.wilson(counts.accepted[k] ?? 0, counts.visited);
     fill.style.height = percentHeight(rate);
     attr(node, "aria-valuenow", rate.toFixed(4));
-    attr(node, "tabindex", k === Math.min(pick, MOST_BARS - 1) ? "0" : "-1");
+    attr(node, "tabindex", k === home ? "0" : "-1");
     attr(node, "title", title(k, rate, smoothed, counts, interval));
     node.classList.toggle("is-picked", k === pick);
     show(even, Boolean(smoothed));
@@ -164,7 +176,7 @@ function paintRange(style, [low, high]) {
 }
 
 function note(length, shown, smoothed) {
-  if (length > shown) return `Showing ranks 1 to ${shown} of ${length}; planning uses all of them.`;
+  if (length > shown) return `${shown} of ${length} ranks`;
   return smoothed
     ? "Some rates rise with k. Trees and predictions use the smoothed vector (horizontal ticks)."
     : "";

@@ -2,6 +2,7 @@
 import { numberField } from "./number_field.js";
 import { Refusal } from "../../shared/web/refusal.js";
 import { button, el, show, text } from "../../shared/web/dom.js";
+import { makeFold } from "../../shared/web/panel.js";
 import { sentence } from "../../shared/web/format.js";
 import { rove } from "../../shared/web/roving_focus.js";
 import { addTerm, markTerm } from "../../shared/web/tooltips.js";
@@ -44,8 +45,8 @@ export class AcceptanceCounting {
   constructor(host, editor, link) {
     this.editor = editor;
     this.link = link;
-    this.root = el("details", { class: "sq-lab-counting", hidden: "" }, host);
-    el("summary", { text: "Measure acceptance" }, this.root);
+    this.root = makeFold(host, "Measure acceptance", "counting");
+    show(this.root, false);
     this.box = el("div", { class: "sq-lab-count" }, this.root);
     this.makeSettings(el("div", { class: "sq-lab-line" }, this.box));
     this.refusal = new Refusal(this.box, "count-refused");
@@ -179,9 +180,10 @@ export class AcceptanceCounting {
  * @param {Count} count
  * @returns {import("./lab_state.js").Origin}
  */
-const measured = ({ words, accepted, visited }) => ({
+const measured = ({ words, accepted, visited, texts, temperature }) => ({
   label: "measured",
   words,
+  on: { texts, temperature },
   accepted,
   visited,
   own: true,

@@ -15,6 +15,7 @@ const CAPTION = `the last ${MOST}, side by side; each cell: acceptance rate, and
  *   the expected number, which may be a fraction
  * @property {number} visited roots or positions at which acceptance was counted
  * @property {string} words how and on what it was measured
+ * @property {string} texts what it was measured on, such as "code prompts"
  * @property {number} temperature
  * @property {number} top_p
  * @property {string} unit "roots" or "positions"

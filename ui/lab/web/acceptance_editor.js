@@ -9,7 +9,7 @@ import * as planner from "../../shared/web/planner.js";
 import { PowerLaw } from "./power_law.js";
 import { Refusal } from "../../shared/web/refusal.js";
 import { attr, button, el, segments, show, text } from "../../shared/web/dom.js";
-import { makePanel } from "../../shared/web/panel.js";
+import { makeFold, makePanel } from "../../shared/web/panel.js";
 import { rove } from "../../shared/web/roving_focus.js";
 import { csv, saveText } from "../../shared/web/save_file.js";
 import { addTerm } from "../../shared/web/tooltips.js";
@@ -65,25 +65,29 @@ export class AcceptanceEditor {
     const about = { part: "acceptance", title: "Acceptance", term: "acceptance" };
     const panel = makePanel(host, { ...about, cls: "sq-lab-editor" });
     const { body } = panel;
-    this.makeTools(panel.tools);
-    rove(panel.tools.parentElement);
     this.makeMenu(body);
     this.makeOrigin(body);
-    this.makeHandles(body);
-    this.power = new PowerLaw(body, () => this.moveCurve());
     this.bars = new AcceptanceBars(body, state, {
       pick: (k) => this.pick(k),
       move: (k, rate) => this.move(k, rate),
     });
-    this.makeFields(body);
-    this.makePasting(body);
+    const scaled = { class: "sq-lab-note", "data-part": "scaled", "aria-live": "polite" };
+    this.scaled = el("p", scaled, body);
     this.counting = new AcceptanceCounting(body, this, link);
+    this.more = makeFold(body, "More");
+    this.more.addEventListener("toggle", () => state.changed());
+    this.bars.makeKey(this.more);
+    this.makeHandles(this.more);
+    this.power = new PowerLaw(this.more, () => this.moveCurve());
+    this.makeFields(this.more);
+    this.makeTools(this.more);
+    this.makePasting(this.more);
   }
 
   // -- parts ------------------------------------------------------------
 
   makeTools(host) {
-    const tools = el("div", { class: "sq-segments" }, host);
+    const tools = segments(host, "Paste and save");
     this.paste = button(tools, {
       text: "Paste",
       hint: TOOLTIPS["button paste"],
@@ -92,6 +96,7 @@ export class AcceptanceEditor {
     });
     button(tools, { text: "JSON", hint: "Save the vector as JSON", act: () => this.saveJson() });
     button(tools, { text: "CSV", hint: "Save the vector as CSV", act: () => this.saveCsv() });
+    rove(tools);
   }
 
   makeMenu(host) {
@@ -136,8 +141,6 @@ export class AcceptanceEditor {
     button(rest, { icon: "minus", label: "One rank fewer", act: () => this.resize(-1) });
     button(rest, { icon: "plus", label: "One rank more", act: () => this.resize(1) });
     rove(rest);
-    const scaled = { class: "sq-lab-note", "data-part": "scaled", "aria-live": "polite" };
-    this.scaled = el("p", scaled, host);
     this.refusal = new Refusal(host, "problem");
   }
 
@@ -284,6 +287,7 @@ export class AcceptanceEditor {
   }
 
   refuse(words, field = null) {
+    this.more.open = true;
     this.refusal.say("Not used: " + words + ".", field);
   }
 
@@ -362,6 +366,7 @@ export class AcceptanceEditor {
     if (this.menu.value !== this.kind) this.menu.value = this.kind;
     this.paintHandles(rates);
     text(this.scaled, scaledWords(this.factor));
+    this.bars.isWhole = this.more.open;
     this.bars.paint();
     this.counting.paint(origin);
     this.paintFields(rates, Math.min(pick, rates.length - 1));

@@ -7,8 +7,7 @@ const MOST_CHARS = 64 * 1024;
 
 /**
  * An entry of the menu of vectors. The power law has no `rates`, because its sliders define them.
- * @typedef {{key: string, label: string, origin: Origin, rates?: number[], temperature?: number}}
- *   Preset
+ * @typedef {{key: string, label: string, origin: Origin, rates?: number[]}} Preset
  */
 
 /**
@@ -68,18 +67,18 @@ export function recorded(survey, isOwn) {
   return presets.map((one) => ({ ...one, origin: { ...one.origin, own: isOwn } }));
 }
 
+const countedOn = ({ kind, temperature }) => ({ texts: kind ?? "recorded text", temperature });
 const about = ({ kind, temperature }) => (kind ? kind + ", " : "") + "T = " + temperature;
 
 function fitted(one, date) {
   const words =
-    `from counts of accepted children (${about(one)}, ${date}), adjusted so that the prediction ` +
-    `for a tree of ${one.fitted.nodes} nodes agrees with the measured tokens per step`;
+    `${about(one)}, ${date}; fitted to the measured tokens per step ` +
+    `of a tree of ${one.fitted.nodes} nodes`;
   return {
     key: "recorded-" + about(one),
     label: "Bundled pair, " + about(one),
-    temperature: one.temperature,
     rates: one.fitted.rates,
-    origin: { label: "recorded", words },
+    origin: { label: "recorded", words, on: countedOn(one) },
   };
 }
 
@@ -88,9 +87,14 @@ function counted(one, date) {
   return {
     key: "counted-" + about(one),
     label: `Bundled pair, ${about(one)}, as counted`,
-    temperature: one.temperature,
     rates: one.rates,
-    origin: { label: "recorded", words, accepted: one.accepted, visited: one.visited },
+    origin: {
+      label: "recorded",
+      words,
+      accepted: one.accepted,
+      visited: one.visited,
+      on: countedOn(one),
+    },
   };
 }
 
@@ -103,9 +107,13 @@ export function own(vectors = []) {
   return vectors.map(({ name, rates, temperature }) => ({
     key: "own-" + name,
     label: name,
-    temperature,
     rates,
-    origin: { label: "measured", words: "counted quickly, on a short text", own: true },
+    origin: {
+      label: "measured",
+      words: "counted quickly, on a short text",
+      own: true,
+      on: { texts: "a short text", temperature },
+    },
   }));
 }
 

@@ -39,7 +39,7 @@ export function connect(element, props, watch, trigger) {
 }
 
 /**
- * Save the Lab. If that fails, the reason is shown in the panel “This tree”.
+ * Save the Lab. If that fails, the reason is shown below the answer.
  * @param {Lab} lab
  * @returns {Promise<void>}
  */
@@ -53,7 +53,7 @@ export async function saveLab(lab) {
       hasCharts: true,
     });
   } catch (failure) {
-    lab.numbers.say(`Not saved: ${failure.message}`);
+    lab.answer.say(`Not saved: ${failure.message}`);
   }
 }
 
@@ -77,7 +77,7 @@ const recordedProfile = (profile) =>
   profile ? { ...profile, source: recordedLabel(profile.source) } : null;
 
 function labFacts({ state }) {
-  const { parents, even, profile, shown, n, isHypothetical } = state;
+  const { parents, even, profile, shown, n, basis } = state;
   const name = shapes.label(shown, n, state);
   const tokens = planner.expectedTokens(parents, even).toFixed(3);
   const lines = [
@@ -86,6 +86,5 @@ function labFacts({ state }) {
   ];
   if (!profile) return lines;
   const { speedup } = planner.predict(parents, even, profile);
-  const label = isHypothetical ? "hypothetical" : "predicted";
-  return [...lines, `${label}: ${speedup.toFixed(2)}× plain decoding`, timesLine(state)];
+  return [...lines, `${basis}: ${speedup.toFixed(2)}× plain decoding`, timesLine(state)];
 }

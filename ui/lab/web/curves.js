@@ -169,9 +169,9 @@ export class Margins {
   }
 
   paint() {
-    const { profile, n, isHypothetical } = this.state;
+    const { profile, n, basis } = this.state;
     const { figure } = this;
-    text(figure.word, isHypothetical ? "hypothetical" : "predicted");
+    text(figure.word, basis);
     show(figure.chart.node, Boolean(profile));
     text(
       figure.note,

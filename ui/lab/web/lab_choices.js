@@ -11,7 +11,7 @@ import * as shapes from "./tree_shapes.js";
  * @property {string} [vector] key of a preset with fixed rates
  * @property {number[]} [rates] of a vector that is not such a preset
  * @property {Origin} [origin] of `rates`
- * @property {number} [n] node budget
+ * @property {number | null} [n] node budget; null: that of the planned tree
  * @property {number | null} [levels] level cap; null: none
  * @property {string} [shown] name of the tree shown, as in LabState
  * @property {number[]} [hand] parents of the tree drawn by hand
@@ -23,17 +23,16 @@ import * as shapes from "./tree_shapes.js";
  * @param {Lab} lab
  * @returns {LabChoices}
  */
-export function choicesOf({ state, editor, numbers }) {
+export function choicesOf({ state, editor, machine }) {
   const { rates, origin, n, levels, shown, hand, kinds } = state;
   const isPreset = editor.kind !== OWN && editor.kind !== "power";
   return {
     ...(isPreset ? { vector: editor.kind } : { rates, origin }),
-    n,
-    levels,
+    ...(state.isPlanned ? {} : { n, levels }),
     shown,
     ...(hand.length > 1 ? { hand } : {}),
     kinds,
-    profile: numbers.clock.menu.value,
+    profile: machine.key,
   };
 }
 
@@ -44,15 +43,14 @@ export function choicesOf({ state, editor, numbers }) {
  * @returns {string[]} the choices that this Lab does not offer, in words
  */
 export function choose(lab, choices) {
-  const { state, editor, numbers } = lab;
-  lab.hasOpened = true; // so that the fastest tree does not replace the chosen one later
+  const { state, editor, machine } = lab;
   const { vector, rates, origin, profile, kinds, shown, ...rest } = choices;
   const unknown = [];
   if (rates || editor.has(vector)) lab.usual = null;
   if (rates) editor.take(rates, origin);
   else if (vector && editor.has(vector)) editor.choose(vector);
   else if (vector) unknown.push(`the acceptance vector “${vector}”`);
-  if (profile && numbers.clock.has(profile)) numbers.clock.select(profile);
+  if (profile && machine.has(profile)) machine.select(profile);
   else if (profile) unknown.push(`the hardware profile “${profile}”`);
   state.set({ ...rest, kinds: { ...state.kinds, ...kinds } });
   if (shown && isTree(shown)) state.set({ shown });

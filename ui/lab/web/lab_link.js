@@ -17,7 +17,7 @@ export function linkLab(lab) {
   linkView("lab", {
     read: () => valuesOf(lab),
     apply: (values) => whenKnown(lab, () => apply(lab, values)),
-    say: (words) => lab.numbers.say(words),
+    say: (words) => lab.answer.say(words),
   });
   lab.state.watch(() => linkChanged("lab"));
 }
@@ -30,9 +30,10 @@ function valuesOf(lab) {
 // A link without any value for the Lab changes nothing.
 function apply(lab, values) {
   if (!Object.keys(values).length) return;
-  const { sequences = null, kary = null, branching, levels = null, ...rest } = values;
+  const { sequences = null, kary = null, branching, n = null, levels = null, ...rest } = values;
   const kinds = { sequences, kary, ...(branching ? { branching } : {}) };
-  report(lab, choose(lab, { ...rest, ...vectorOf(lab, values), levels, kinds }));
+  const size = { n, ...(n === null && levels === null ? {} : { levels }) };
+  report(lab, choose(lab, { ...rest, ...vectorOf(lab, values), ...size, kinds }));
 }
 
 // The link's `rates` or `vector` as `choose` needs them; empty if they need no change. A vector
@@ -46,7 +47,7 @@ function vectorOf(lab, { rates, vector }) {
 }
 
 function report(lab, unknown) {
-  if (unknown.length) lab.numbers.say(`Not available here: ${unknown.join(" and ")}.`);
+  if (unknown.length) lab.answer.say(`Not available here: ${unknown.join(" and ")}.`);
 }
 
 // The rates of a link are rounded, so their sum may be slightly more than 1. They are then scaled

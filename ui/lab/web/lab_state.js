@@ -14,6 +14,7 @@ import * as planner from "../../shared/web/planner.js";
  * @property {number} [visited] number of tree roots or text positions where that was measured
  * @property {Origin} [from] the origin of the vector before it was edited by hand
  * @property {boolean} [own] whether it was counted with the loaded models
+ * @property {{texts: string, temperature: number}} [on] what it was counted on
  */
 
 /**
@@ -24,10 +25,16 @@ import * as planner from "../../shared/web/planner.js";
  */
 
 // If one of these changes, a tree or its numbers may change.
-const OF_THE_TREE = ["rates", "n", "levels", "shown", "hand", "kinds", "profile"];
+const OF_THE_TREE = ["rates", "n", "levels", "shown", "hand", "kinds", "profile", "most"];
 
-/** The node budget before any times are known. */
-export const FIRST_NODES = 64;
+/**
+ * The tree that Run plans for the acceptance and the machine.
+ * @typedef {import("../../shared/web/planner.js").Prediction & {levels: number, cap: number | null,
+ *   largest: number}} Plan `cap`: the level cap under which it is the best tree of its size; null:
+ *   none. `largest`: nodes of the largest tree considered
+ */
+
+const FIRST_NODES = 64; // the node budget before any times are known
 
 /** The state of one Lab. Change it with `set`, which calls the watchers in the next frame. */
 export class LabState {
@@ -35,9 +42,6 @@ export class LabState {
   even = this.rates; // the rates that trees are planned with, smoothed so that they never increase
   /** @type {Origin} */
   origin = { label: "synthetic", words: "" };
-  n = FIRST_NODES; // node budget, root included
-  /** @type {number | null} */
-  levels = null; // level cap as it was entered; null: none
   shown = "best"; // or "fitted" (see `fastest`), "hand", or a shape's name
   hand = [-1]; // parents of the tree drawn by hand
   past = new TreeEdits(); // edits of the tree drawn by hand, for undo
@@ -51,10 +55,38 @@ export class LabState {
   pick = 0; // index of the rate being edited
   version = 0; // number of changes of the properties in OF_THE_TREE
 
+  /** @type {number | null} */
+  #size = null; // node budget as it was entered; null: that of the plan
+  /** @type {number | null} */
+  #limit = null; // level cap as it was entered; null: none
   /** @type {(() => void)[]} */
   #watchers = [];
   #waiting = false;
   #cache = new Map();
+
+  /** Whether budget and level cap are those of the plan, and follow it. */
+  get isPlanned() {
+    return this.#size === null;
+  }
+
+  /** The node budget, root included. Null makes it that of the plan. */
+  get n() {
+    return this.#size ?? this.plan?.parents.length ?? FIRST_NODES;
+  }
+
+  set n(size) {
+    this.#size = size;
+  }
+
+  /** The level cap; null: none. A cap that is entered keeps the budget as it is. */
+  get levels() {
+    return this.isPlanned ? (this.plan?.cap ?? null) : this.#limit;
+  }
+
+  set levels(cap) {
+    this.#size = this.n;
+    this.#limit = cap;
+  }
 
   /** @param {() => void} call called in the frame after a change */
   watch(call) {
@@ -125,10 +157,31 @@ export class LabState {
     return this.levels === null ? null : Math.max(this.levels, 2);
   }
 
+  /** The plan; null without a profile. @type {Plan | null} */
+  get plan() {
+    const { even, profile, most } = this;
+    return profile && this.once("plan", [even, profile, most], () => this.#planned());
+  }
+
+  #planned() {
+    const { even, profile, most } = this;
+    const largest = Math.min(planner.nodesFor(profile), most);
+    const plan = planner.bestPlan(even, profile, largest);
+    const levels = planner.widths(plan.parents).length + 1;
+    const free = planner.canonical(this.freeGrowth.parents.slice(0, plan.parents.length));
+    const isFree = plan.parents.every((parent, node) => parent === free[node]);
+    return { ...plan, levels, cap: isFree ? null : Math.max(2, levels), largest };
+  }
+
   /** Whether the step times and the acceptance are not those of one pair of models. */
   get isHypothetical() {
     const { profile, elsewhere, origin } = this;
     return Boolean(profile) && (elsewhere !== null || !origin.own);
+  }
+
+  /** The label of predictions. */
+  get basis() {
+    return this.isHypothetical ? "hypothetical" : "predicted";
   }
 
   /** Predicted seconds of a step with the first 1, 2, ... nodes of the growth; needs a profile. */

@@ -1,11 +1,12 @@
 /* The tree shown in the Lab: the best one, the one predicted to be fastest, a named shape, or one
    drawn by hand. Each node shows the probability that a step accepts it. */
-import { makePanel } from "../../shared/web/panel.js";
+import { makeFold, makePanel } from "../../shared/web/panel.js";
 import { formatShare } from "./export_tree.js";
 import { LabTreeCaption } from "./lab_tree_caption.js";
 import { LabTreeControls } from "./lab_tree_controls.js";
 import { bestNodes, findNodes, folds, keepsNumbers, planTree } from "./lab_tree_plan.js";
 import { LabTreePointer } from "./lab_tree_pointer.js";
+import { TreeNumbers } from "./tree_numbers.js";
 import * as planner from "../../shared/web/planner.js";
 import { el, text } from "../../shared/web/dom.js";
 import * as treeFrame from "../../shared/web/tree_frame.js";
@@ -44,13 +45,17 @@ export class LabTree {
   /**
    * @param {HTMLElement} host
    * @param {import("./lab_state.js").LabState} state
+   * @param {import("./tree_numbers.js").Keeps} keeps
    */
-  constructor(host, state) {
+  constructor(host, state, keeps) {
     this.state = state;
     const panel = makePanel(host, { part: "lab-tree", title: "Tree", cls: "sq-lab-tree" });
     this.controls = new LabTreeControls(panel, this);
-    this.caption = new LabTreeCaption(panel.body);
     this.box = el("div", { class: "sq-lab-box" }, panel.body);
+    this.caption = new LabTreeCaption(panel.body, this.box);
+    const more = makeFold(panel.foot, "More");
+    this.controls.makeView(more);
+    this.numbers = new TreeNumbers(panel.body, more, state, keeps);
     const look = { cls: "sq-lab-scroll", isLazy: true, fades: true };
     this.view = new TreeView(this.box, look, new LabTreePointer(this));
   }
@@ -76,6 +81,11 @@ export class LabTree {
     this.state.set({ shown: name });
   }
 
+  // Show the best tree, and follow it when the acceptance or the machine changes.
+  choosePlanned() {
+    this.state.set({ n: null, shown: "best" });
+  }
+
   copyBestTree() {
     const { hand, growth, n, past } = this.state;
     this.setHandTree(past.replace(hand, growth.parents.slice(0, n)));
@@ -85,7 +95,8 @@ export class LabTree {
   use(parents) {
     const { hand, past, n, levels } = this.state;
     const isDeeper = levels !== null && Math.max(...planner.depthsOf(parents)) >= levels;
-    this.state.set({ n: Math.max(n, parents.length), levels: isDeeper ? null : levels });
+    if (parents.length > n || isDeeper)
+      this.state.set({ n: Math.max(n, parents.length), levels: isDeeper ? null : levels });
     this.setHandTree(past.replace(hand, parents));
   }
 
@@ -120,6 +131,7 @@ export class LabTree {
   paint() {
     const { state, view } = this;
     if (this.#refusedAt !== state.version) this.caption.refusal.say("");
+    this.numbers.paint();
     if (!view.size.w) return this.controls.paint();
     this.read();
     const plan = planTree(this.topo, this.limits());

@@ -1,4 +1,4 @@
-/* The text above the Lab's tree: what the tree shows, how a node's number is computed, how close a
+/* The text below the Lab's tree: what the tree shows, how a node's number is computed, how close a
    tree drawn by hand is to the best, and what was wrong with an input. */
 import { formatShare } from "./export_tree.js";
 import * as planner from "../../shared/web/planner.js";
@@ -8,17 +8,19 @@ import { count } from "../../shared/web/format.js";
 
 const ROOT =
   "The root is the last token of the text. It counts as 1: every step also emits one token from the target.";
-const PILLS =
-  "Each node shows the probability that a step accepts it. The sum of these probabilities, with 1 for the root, is the expected number of tokens per step.";
+const PILLS = "Each node: the probability that a step accepts it.";
 
 /** @typedef {import("./lab_tree.js").LabTree} LabTree */
 
 /** The caption. */
 export class LabTreeCaption {
-  /** @param {HTMLElement} host */
-  constructor(host) {
+  /**
+   * @param {HTMLElement} host
+   * @param {HTMLElement} tree a refusal lies over its top, so that nothing moves
+   */
+  constructor(host, tree) {
+    this.refusal = new Refusal(tree, "refused");
     this.box = el("div", { class: "sq-lab-caption" }, host);
-    this.refusal = new Refusal(this.box, "refused");
     const line = { class: "sq-lab-explain", "data-part": "explain", "aria-live": "polite" };
     this.line = el("p", line, this.box);
     this.gap = el("p", { class: "sq-lab-gap", "data-part": "gap", hidden: "" }, this.box);
@@ -28,8 +30,6 @@ export class LabTreeCaption {
   paint(tree) {
     const hand = tree.state.shown === "hand";
     text(this.line, sentence(tree));
-    show(this.line, !this.refusal.words);
-    this.box.classList.toggle("is-drawing", hand);
     show(this.gap, hand);
     if (hand) this.compare(tree);
   }
@@ -84,15 +84,13 @@ function overall(tree) {
   const folded = tree.drawn.items.length < tree.topo.n;
   const hint = folded
     ? " A dashed node has hidden descendants; click it to show its children."
-    : " Point at a node to see how its number is computed.";
+    : " Point at one for details.";
   return PILLS + newest(tree) + hint + visibleLevels(tree);
 }
 
 // What the frame around a node of the best tree means, if that node is drawn.
 const newest = ({ state, topo, byNode }) =>
-  state.shown === "best" && topo.n > 1 && byNode.has(topo.n - 1)
-    ? " Framed: the node added last."
-    : "";
+  state.shown === "best" && topo.n > 1 && byNode.has(topo.n - 1) ? " Framed: added last." : "";
 
 // Which levels are visible, if not all are.
 function visibleLevels({ view, drawn }) {

@@ -23,8 +23,6 @@ export class LabTreeControls {
     this.tree = tree;
     this.state = tree.state;
     this.word = el("span", { class: "sq-word" }, panel.titleBox);
-    this.makeSearch(panel.tools);
-    this.makeTools(el("span", { class: "sq-lab-hands", role: "toolbar" }, panel.tools));
     const label = { role: "group", "aria-label": "The tree to show, and its size" };
     const line = el("div", { class: "sq-lab-budget", ...label }, panel.body);
     this.makeKinds(line);
@@ -33,6 +31,16 @@ export class LabTreeControls {
     this.makeHands(line);
     rove(line);
     this.makePasting(panel.body);
+  }
+
+  /**
+   * The search and the zoom.
+   * @param {HTMLElement} host
+   */
+  makeView(host) {
+    const line = el("div", { class: "sq-lab-line" }, host);
+    this.makeSearch(line);
+    this.makeTools(el("span", { class: "sq-lab-hands", role: "toolbar" }, line));
   }
 
   makeSearch(host) {
@@ -80,7 +88,7 @@ export class LabTreeControls {
   makeKinds(host) {
     const kinds = segments(host, "Which tree");
     const kind = (name, words, act) => button(kinds, { text: words, part: "show-" + name, act });
-    this.best = kind("best", "Best tree", () => this.tree.choose("best"));
+    this.best = kind("best", "Best tree", () => this.tree.choosePlanned());
     this.hand = kind("hand", "By hand", () => this.tree.choose("hand"));
     this.other = kind("other", " ");
   }
@@ -179,15 +187,16 @@ export class LabTreeControls {
     const { state, tree } = this;
     const { shown, n } = state;
     const { refusal } = tree.caption;
-    const other = shown !== "hand" && shown !== "best";
+    const isPlanned = shown === "best" && state.isPlanned;
+    const other = shown !== "hand" && !isPlanned;
     for (const [one, on] of /** @type {[HTMLElement, boolean][]} */ ([
-      [this.best, shown === "best"],
+      [this.best, isPlanned],
       [this.hand, shown === "hand"],
       [this.other, other],
     ]))
       attr(one, "aria-pressed", String(on));
     show(this.other, other);
-    if (other) text(this.other.querySelector("span"), shapes.label(shown, n, state));
+    if (other) text(this.other.querySelector("span"), this.nameOf(shown, n));
     if (this.slider.value !== String(n)) this.slider.value = String(n);
     attr(this.slider, "aria-valuetext", format.count(n, "node"));
     if (!refusal.holds(this.count)) this.count.value = String(n);
@@ -198,12 +207,20 @@ export class LabTreeControls {
     show(this.fold, tree.foldable);
     attr(this.fold, "aria-pressed", String(tree.all));
     this.search.classList.toggle("sq-none", Boolean(tree.query) && !tree.hits().length);
-    text(this.word, this.size(shown === "hand" ? state.hand.length : n));
+    text(this.word, this.size());
   }
 
-  size(count) {
-    const drawn = this.tree.drawn?.items.length;
-    const nodes = format.count(count, "node");
-    return drawn < count ? `${drawn} of ${nodes} shown` : nodes;
+  nameOf(shown, n) {
+    return shown === "best"
+      ? `Best of ${format.count(n, "node")}`
+      : shapes.label(shown, n, this.state);
+  }
+
+  size() {
+    const { topo, drawn } = this.tree;
+    if (!topo) return "";
+    const nodes = format.count(topo.n, "node");
+    const shown = drawn.items.length < topo.n ? `${drawn.items.length} of ${nodes} shown` : nodes;
+    return `${shown}, ${format.count(topo.levels, "level")}`;
   }
 }

@@ -4,9 +4,10 @@ import { AcceptanceEditor } from "./acceptance_editor.js";
 import * as vectors from "./acceptance_vectors.js";
 import { Curves, Margins } from "./curves.js";
 import { mountDp } from "./dp/dp_view.js";
-import { FIRST_NODES, LabState } from "./lab_state.js";
+import { Answer } from "./answer.js";
+import { LabState } from "./lab_state.js";
 import { LabTree } from "./lab_tree.js";
-import { ReadOuts } from "./read_outs.js";
+import { MachinePanel } from "./machine_panel.js";
 import { ShapesTable } from "./shapes_table.js";
 import { followTheme } from "../../shared/web/chart.js";
 import { el, show, sized } from "../../shared/web/dom.js";
@@ -31,7 +32,7 @@ const STILL_MS = 140; // how long nothing must change before the figures are red
  * @property {boolean} [measurable] whether models are loaded
  * @property {boolean} [loading] whether models are being loaded; if so, another message follows
  * @property {Profile | null} [profile] of this machine
- * @property {import("./clock_menu.js").OtherProfile[]} [profiles]
+ * @property {import("./machine_panel.js").OtherProfile[]} [profiles]
  * @property {string} [clock] key of the profile that is chosen in Decode; empty for this machine
  * @property {Entry[]} [ways] of measuring acceptance
  * @property {Entry[]} [prompts] to measure on
@@ -50,8 +51,6 @@ const KNOWN = ["survey", "surveyed", "profile", "profiles", "most"];
 /** The panels and their state. */
 export class Lab {
   open = false; // whether its tab is visible
-  // Whether the first tree has been chosen: by the Lab, by a link or file, or by the visitor.
-  hasOpened = false;
   chosen = false; // whether the server's vectors have arrived
   loading = false; // whether models are being loaded
   /** @type {string | null} key of the vector that the Lab selected by itself; null if a link or
@@ -82,25 +81,22 @@ export class Lab {
 
   build(element, { save, copy }) {
     const { state, trigger } = this;
-    const link = {
-      trigger,
-      run: this.canRun ? (parents, clock) => this.run(parents, clock) : null,
+    const link = { trigger, count: (count) => this.counts.add(count) };
+    const run = (parents) => trigger("decode", { parents, clock: this.machine.keyInRun });
+    this.answer = new Answer(element, state, this.canRun ? run : null);
+    const grid = el("div", { class: "sq-lab-grid" }, element);
+    this.editor = new AcceptanceEditor(grid, state, link);
+    this.tree = new LabTree(grid, state, {
       savePage: save && (() => save(this)),
       copyLink: copy,
-      count: (count) => this.counts.add(count),
-    };
-    const grid = el("div", { class: "sq-lab-grid" }, element);
-    const [left, middle, right] = ["left", "middle", "right"].map((name) =>
-      el("div", { class: "sq-lab-" + name }, grid),
-    );
-    this.editor = new AcceptanceEditor(left, state, link);
-    this.tree = new LabTree(middle, state);
-    this.numbers = new ReadOuts(right, state, link);
-    this.margins = new Margins(right, state);
-    this.table = new ShapesTable(element, state);
-    this.curves = new Curves(element, state);
-    this.counts = new AcceptanceCounts(element, (rates, origin) => this.editor.take(rates, origin));
+    });
+    this.machine = new MachinePanel(grid, state, this.canRun);
     this.dp = new DpInLab(element, state);
+    const figures = el("div", { class: "sq-lab-figures" }, element);
+    this.curves = new Curves(figures, state);
+    this.margins = new Margins(figures, state);
+    this.table = new ShapesTable(element, state);
+    this.counts = new AcceptanceCounts(element, (rates, origin) => this.editor.take(rates, origin));
   }
 
   resized() {
@@ -113,11 +109,12 @@ export class Lab {
 
   paint() {
     if (!this.size.w) return; // the tab is not visible
-    for (const part of [this.editor, this.tree, this.numbers, this.table, this.dp]) part.paint();
+    for (const part of [this.answer, this.editor, this.tree, this.machine, this.table, this.dp])
+      part.paint();
     this.later();
   }
 
-  // The figures and the fastest tree are slow to compute, so they wait until nothing changes.
+  // The figures are slow to draw, so they wait until nothing changes.
   later() {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.settle(), STILL_MS);
@@ -125,14 +122,9 @@ export class Lab {
 
   settle() {
     if (!this.size.w) return;
-    this.numbers.settle();
+    this.machine.settle();
     this.curves.paint();
     this.margins.paint();
-  }
-
-  run(parents, clock) {
-    this.numbers.say("");
-    this.trigger("decode", { parents, clock });
   }
 
   /** Whether the vector in use is the one that the Lab selected by itself. */
@@ -162,25 +154,15 @@ export class Lab {
     counting.offer(data.ways, data.prompts);
     if (data.measurable) show(counting.root, true);
     if (most) this.state.set({ most });
-    if (profile !== undefined || profiles) this.numbers.clock.take(profile, profiles);
-    if (clock !== undefined) this.numbers.clock.follow(clock);
-    this.openOnFastest();
+    if (profile !== undefined || profiles) this.machine.take(profile, profiles);
+    if (clock !== undefined) this.machine.follow(clock);
     if (count) counting.take(count);
-  }
-
-  // Once the times are known, show the fastest tree, unless the visitor has changed the tree.
-  openOnFastest() {
-    const { state, hasOpened } = this;
-    if (hasOpened || !state.profile) return;
-    this.hasOpened = true;
-    const isUntouched = state.n === FIRST_NODES && state.levels === null && state.shown === "best";
-    if (isUntouched) this.numbers.useBest();
   }
 
   takeVectors(data) {
     const own = vectors.own(data.own);
     const known = vectors.recorded(data.survey, Boolean(data.surveyed));
-    const usual = own[0] || known.find((one) => one.temperature === USUAL_TEMPERATURE);
+    const usual = own[0] || known.find(({ origin }) => origin.on.temperature === USUAL_TEMPERATURE);
     const other = this.isOfOtherModels(data, own);
     const isFirst = !this.chosen && this.isUntouched;
     this.chosen = true;

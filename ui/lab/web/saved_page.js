@@ -13,7 +13,7 @@ export const openPage = () =>
       stage.classList.add("sq-lab");
       const view = mountLab(stage);
       Object.assign(stage, { view });
-      view.lab.numbers.clock.place = "the machine this page was saved on";
+      view.lab.machine.place = "the machine this page was saved on";
       view.ingest(known);
       choose(view.lab, choices);
     },

@@ -199,7 +199,7 @@ export class ShapesTable {
 
   csvRows() {
     const shown = this.figures().filter((_, i) => this.hasRow(ROWS[i]));
-    const label = this.state.isHypothetical ? "hypothetical" : "predicted";
+    const label = this.state.basis;
     return shown.map((one) => [
       one.label,
       one.nodes,

@@ -14,6 +14,7 @@
  * @property {string} device
  * @property {number} tokensPerStep
  * @property {Speedup | null} speedup null if plain decoding was not timed
+ * @property {Meta} meta
  */
 
 const FINISHED = "sq-run-finished";

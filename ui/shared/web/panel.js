@@ -94,6 +94,19 @@ export function makeBanner(host) {
 }
 
 /**
+ * A new fold, appended to `host` and closed at first.
+ * @param {Element} host
+ * @param {string} title
+ * @param {string} [part] its name for tests and style sheets
+ * @returns {HTMLDetailsElement}
+ */
+export function makeFold(host, title, part = "more") {
+  const fold = el("details", { class: "sq-fold", "data-part": part }, host);
+  el("summary", { text: title }, fold);
+  return fold;
+}
+
+/**
  * A new progress bar, appended to `host` and hidden at first.
  * @param {HTMLElement} host
  * @param {string} label for screen readers

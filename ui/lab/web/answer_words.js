@@ -1,0 +1,111 @@
+/* The sentences of the answer: the best tree, why it is the best, and what a run measured. Pure. */
+import * as planner from "../../shared/web/planner.js";
+import { count } from "../../shared/web/format.js";
+import { speedupWords } from "../../shared/web/verdict_words.js";
+
+/**
+ * @import { LabState, Origin, Plan } from "./lab_state.js"
+ * @import { FinishedRun } from "../../shared/web/between_tabs.js"
+ *
+ * A tree that was sent to Run, with what was predicted for it and the source of the acceptance.
+ * @typedef {object} SentTree
+ * @property {number[]} parents in breadth-first order
+ * @property {number | null} predicted speed-up; null without times
+ * @property {string} basis "predicted" or "hypothetical"
+ * @property {Origin} origin
+ */
+
+const NEARLY = 0.97; // of the best speed-up: from here on, a chain does nearly as well
+const MEMORY_BOUND = 1.25; // the most that a pass over such a tree takes, in passes over one node
+const SHOWN = 40; // characters of a prompt
+
+const times = (ratio) => ratio.toFixed(2) + "×";
+
+/** @type {(state: Pick<LabState, "plan" | "n" | "growth">) => string} */
+export function answerWords({ plan, n, growth }) {
+  if (!plan) return `${count(n, "node")}: ${growth.totals[n - 1].toFixed(2)} tokens per step`;
+  const { length } = plan.parents;
+  if (length === 1) return "Plain decoding: no tree is faster";
+  const isChain = plan.levels === length;
+  const shape = isChain ? `A chain of ${length} nodes` : `${length} nodes in ${plan.levels} levels`;
+  return `${shape}: ${times(plan.speedup)} plain decoding`;
+}
+
+/**
+ * Why the planned tree is the best: how it compares with the best chain, and what a pass over it
+ * costs on this machine.
+ * @param {Pick<LabState, "plan" | "even" | "profile">} state
+ * @returns {string}
+ */
+export function whyWords({ plan, even, profile }) {
+  if (!plan) return "No speed-up yet: the machine is not timed.";
+  const { length } = plan.parents;
+  const chain = bestChain(even, profile, Math.max(plan.largest, 2));
+  if (length === 1) return slowWords(chain, planner.plainSeconds(profile));
+  const beside = plan.levels === length ? gainWords(length, even) : chainWords(chain, plan.speedup);
+  return beside + passWords(plan, profile);
+}
+
+function slowWords({ nodes, tokens, seconds }, plain) {
+  const time = `${(seconds / plain).toFixed(2)} times the time of one token`;
+  return `Even the best chain, ${nodes} nodes, takes ${time} for ${tokens.toFixed(2)} tokens.`;
+}
+
+function gainWords(nodes, even) {
+  const [last, second] = [even[0] ** (nodes - 1), even[1] ?? 0].map((one) => one.toPrecision(2));
+  return `Its last node adds ${last} tokens per step, a second child of the root only ${second}. `;
+}
+
+function chainWords({ nodes, speedup }, best) {
+  if (speedup <= 1) return "No chain is faster than plain decoding. ";
+  const gets = speedup > NEARLY * best ? "is nearly as fast:" : "gets only";
+  return `The best chain, ${nodes} nodes, ${gets} ${times(speedup)}. `;
+}
+
+function passWords({ parents: { length }, largest }, { target_seconds: points }) {
+  const ratio = planner.secondsAt(points, length) / planner.secondsAt(points, 1);
+  const bound = ratio <= MEMORY_BOUND ? ": memory bound" : "";
+  const most = length === largest ? " No larger tree was tried." : "";
+  return `A pass over ${length} nodes takes ${times(ratio)} as long as over one${bound}.${most}`;
+}
+
+// The chain of at least two nodes that is predicted to be fastest.
+function bestChain(even, profile, largest) {
+  const growth = planner.bestFirst(even.slice(0, 1), largest, null);
+  const plain = planner.plainSeconds(profile);
+  const chains = planner.growthSeconds(growth, profile).map((seconds, i) => {
+    const tokens = growth.totals[i];
+    return { nodes: i + 1, tokens, seconds, speedup: (tokens * plain) / seconds };
+  });
+  return chains.slice(1).reduce((best, one) => (one.speedup > best.speedup ? one : best));
+}
+
+/**
+ * What a run measured, beside the prediction for its tree. Says what it ran on, and what the
+ * acceptance was counted on.
+ * @param {FinishedRun} run
+ * @param {SentTree} sent
+ * @returns {string}
+ */
+export function runWords({ label, speedup, meta }, { parents, predicted, basis, origin }) {
+  const { times: ratio, word, interval } = speedup ? speedupWords(speedup) : {};
+  const found = speedup ? `${ratio} ${word} (${interval})` : "plain decoding was not timed";
+  const before = predicted === null ? "" : `; ${basis} ${times(predicted)}`;
+  const { temperature } = meta.params ?? {};
+  const prompt = [...String(meta.prompt ?? "").replace(/\s+/g, " ")];
+  const cut = prompt.slice(0, SHOWN).join("") + (prompt.length > SHOWN ? "…" : "");
+  return (
+    `${count(parents.length, "node")}, ${label}: ${found}${before}. ` +
+    `Run: “${cut}”, T = ${temperature}, ${meta.target} with ${meta.draft}. ` +
+    `Acceptance: ${acceptanceWords(origin, temperature)}.`
+  );
+}
+
+/** @type {(origin: Origin, temperature: number) => string} */
+function acceptanceWords(origin, temperature) {
+  const { on, own, label, words } = origin.from ?? origin;
+  const edited = origin.from ? ", edited by hand" : "";
+  if (!on) return `${label}, ${words}${edited}`;
+  const heat = on.temperature === temperature ? "the same T" : `T = ${on.temperature}`;
+  return `${on.texts}, ${heat}, ${own ? "the same pair" : "another pair"}${edited}`;
+}
