@@ -47,11 +47,6 @@ class LaneLog:
         """The prompt of the run."""
         return self.run.meta.get("prompt", "")
 
-    @property
-    def full_name(self) -> str:
-        """The lane's name, followed by "on" and the prompt's name in a race of two prompts."""
-        return f"{self.name} on {self.prompt_name}" if self.prompt_name else self.name
-
 
 def _checked_lane(lane: LaneLog) -> LaneLog:
     widest = max((len(step.tree) for step in lane.run.steps), default=1)

@@ -158,14 +158,13 @@ class SharedMeta(TypedDict, total=False):
 
 
 class RunFields(SharedMeta, total=False):
-    """plain_seconds: per token of plain decoding. plain_lane: whether `plain` is a lane of the same
-    race. acceptance: the rates by rank that the tree was planned from."""
+    """plain_seconds: per token of plain decoding. acceptance: the rates by rank that the tree was
+    planned from."""
 
     verifier: Name
     tree: TreeMeta
     plain_seconds: Seconds | None
     plain: PlainRun
-    plain_lane: Truth
     speedup: Annotated[SpeedupMeta, AfterValidator(_enclosing)]
     opening: Annotated[Opening, AfterValidator(_with_median)]
     again: Again

@@ -39,7 +39,6 @@ META: dict[str, Any] = {
     "device": "cpu",
     "prompt": PROMPTS[0],
     "plain_seconds": 0.004,
-    "plain_lane": True,
 }
 
 

@@ -17,12 +17,11 @@ from ui.decode.pausable_view import PausableView
 from ui.decode.recordings import RunStore
 from ui.decode.request import DecodeRequest, settings_of, tree_request_of
 from ui.decode.run import DecodeJob
-from ui.serving.fair_queue import Busy
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
 from ui.serving.session_view import sent_with
 from ui.shared.download import download
-from ui.shared.events import QUIET, UNQUEUED, Updates, model_work, visitor
+from ui.shared.events import QUIET, UNQUEUED, Updates, model_work
 from ui.shared.layout import drawn, on_choice, side_and_main
 
 # A grey outline of the view, shown until its first message arrives.
@@ -195,19 +194,6 @@ class LiveView(PausableView[DecodeJob | AgainJob]):
             words = f"The settings of this link are not used: {problem}"
             return {self.stage: messages.notice_message(error=words)}
         return self.form.use(values)
-
-    def show(self, run: Run, request: gr.Request) -> Updates:
-        """Play a run of another view, and store it so that a reloaded page can show it again. A run
-        that is labelled measured keeps its label. Raises Busy while the visitor's own run is in
-        progress, and BadTrace if `recordings.played` refuses the run."""
-        going = self.sessions.get(visitor(request))
-        if going and going.busy:
-            raise Busy("a run is in progress in One decoder; stop it first")
-        if (
-            not run.steps or run.meta.get("label") != "measured"
-        ):  # "measured" can be trusted: OpenedRace relabels the runs of a file
-            return self._play(recordings.played(run), request)
-        return self._play(run, request)
 
     def _play(self, run: Run, request: gr.Request) -> Updates:
         """Show a finished run, and store it so that a reloaded page can show it again."""

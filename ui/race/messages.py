@@ -32,12 +32,11 @@ from typing import Any
 import orjson
 from typing_extensions import TypedDict  # pydantic needs this one before Python 3.12
 
-from sequoia import Recorder, Run, StepTrace, Tree
+from sequoia import Recorder, StepTrace, Tree
 from sequoia.algorithm.expected_steps import ExpectedSteps
 from sequoia.algorithm.tree import MAX_NODES
 from sequoia.checked_types import json_of
 from sequoia.decoding.recorder import Recorded
-from sequoia.diagnosis.compare_runs import LaneRun, common_tokens
 from sequoia.diagnosis.verdict import RaceVerdict
 from sequoia.errors import BadTrace
 from sequoia.saved_files.pooled_runs import Pool, PooledRun
@@ -50,7 +49,6 @@ from ui.race.pooled import pool_state
 from ui.race.race_plan import elsewhere_in
 from ui.race.report import recorded_result, verdict_message, verdict_of
 from ui.race.request import RaceRequest
-from ui.shared.speedup_meta import compared_with_plain, plain_meta, speedup_meta, step_of
 from ui.shared.tree_menu import SHAPES
 from ui.words.plans import rule_words
 from ui.words.race_analysis import analysis_shown
@@ -146,39 +144,6 @@ class StoredRace:
         """The race as it is saved to a file."""
         return RaceLog(self.meta, self._lanes, self.results, self.pool, self.expected)
 
-    def lane(self, number: int) -> LaneLog:
-        """A lane, with fields in its run's meta that compare it with the plain lane on the same
-        prompt. The speed-up is that of the race's verdict. Without these fields if the lane is
-        plain itself, or if one of the two lanes has not made a step."""
-        lanes = self.log().lanes
-        lane = lanes[number]
-        plain = next(
-            (
-                one.run
-                for one in lanes
-                if one.plain and one.prompt_name == lane.prompt_name and one.run.steps
-            ),
-            None,
-        )
-        if lane.plain or plain is None or not lane.run.steps:
-            return lane
-        run = lane.run
-        timed = [(_timed(run), _timed(plain))]
-        compared = compared_with_plain(timed, run.meta["label"])
-        if self.verdict and (found := self.verdict.speedups[number]):
-            runs = self.verdict.races
-            judged = speedup_meta(found.speedup, timed, run.meta["label"])
-            compared["speedup"] = {**judged, "runs": runs}
-        (one, beside), *_ = timed
-        alone = plain_meta(
-            [seconds for _, seconds in beside.steps],
-            ["".join(step.text) for step in plain.steps],
-            common_tokens(one.text, beside.text),
-            plain.steps[-1].finish or "time",
-        )
-        more = {**compared, "plain": alone, "plain_lane": True}
-        return replace(lane, run=replace(run, meta={**run.meta, **more}))
-
     def judge(self) -> None:
         """Compute the verdict on the race and its further runs so far. There is none if no two
         lanes are on the same prompt."""
@@ -267,11 +232,6 @@ class StoredRace:
         self._steps.append(made.step)
         self._step_lanes.append(lane)
         self._pieces.update(made.pieces)
-
-
-def _timed(run: Run) -> LaneRun:
-    tokens = tuple(token for step in run.steps for token in step.emitted)
-    return LaneRun("", 0, tuple(map(step_of, run.steps)), tokens)
 
 
 def _kind(lane: LaneLog) -> str | None:

@@ -1,17 +1,14 @@
-"""Reads races from files, gives the run of one lane a title, and keeps races by name, which a page
-can show again. A browser can ask for their steps."""
+"""Reads races from files, and keeps races by name, which a page can show again."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from sequoia import SequoiaError
 from sequoia.assets_folder import ASSETS
-from sequoia.saved_files.race_file import LaneLog, RaceLog
-from sequoia.saved_files.run_file import Run
+from sequoia.saved_files.race_file import RaceLog
 from sequoia.validate_input import MAX_JSON_BYTES
 from ui.decode.recordings import NODE_BYTES, RunStore, json_of
 from ui.race.messages import OpenedRace, StoredRace
@@ -40,11 +37,6 @@ def welcome() -> OpenedRace | None:
         return None
 
 
-def titled(lane: LaneLog) -> Run:
-    """The run of `lane`, with a title that names the lane."""
-    return replace(lane.run, meta={**lane.run.meta, "title": f"lane {lane.full_name} of a race"})
-
-
 class StoredRaces:
     """newest: the last races that were run or opened here. welcome: the recorded race that the view
     opens with; None if it cannot be read."""
@@ -52,12 +44,6 @@ class StoredRaces:
     def __init__(self, limits: Limits) -> None:
         self.newest: RunStore[StoredRace] = RunStore(limits.runs, limits.stored_nodes)
         self.welcome = welcome()
-
-    def find(self, name: Any) -> StoredRace | None:
-        """The race called `name`, from `welcome` or `newest`; None if neither has it."""
-        if self.welcome and name == self.welcome.name:
-            return self.welcome
-        return self.newest.get(name)
 
     def file_text(self, race: StoredRace) -> str:
         """The text of a race's file. Raises BadTrace if the race cannot be saved."""

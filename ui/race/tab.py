@@ -36,7 +36,6 @@ from ui.shared import markup
 from ui.shared.download import download
 from ui.shared.events import QUIET, UNQUEUED, Updates, model_work, visitor
 from ui.shared.layout import drawn, on_choice, side_and_main
-from ui.shared.serve_modules import call
 from ui.shared.tree_menu import entry_of
 
 
@@ -65,7 +64,7 @@ class RaceTab(PausableView[RaceJob | RaceOnJob]):
             self.stage = drawn(
                 "rc",
                 "race/connect",
-                ["apply", "open", "come", "more", "link", "ask", "follow"],
+                ["apply", "come", "more", "link", "ask", "follow"],
             )
 
     def wire(self, blocks: gr.Blocks) -> None:
@@ -108,14 +107,6 @@ class RaceTab(PausableView[RaceJob | RaceOnJob]):
         # scroll up to the notice that says which lane was changed
         applied.then(None, None, None, js="() => scrollTo(0, 0)", api_visibility="private")
         self.stage.link(self.use_link, live.profiles, [self.stage, *form.fields.values()], **QUIET)
-        lane = self.stage.open(self.open_lane, None, live.shown, **QUIET)
-        lane.success(
-            None,
-            None,
-            None,
-            js=call("shared/navigation", 'web.openView("decode")'),
-            api_visibility="private",
-        )
         # when the tab is first opened, so that other pages do without the opening race
         self.stage.come(self.load, None, [self.stage, form.save], **QUIET)
 
@@ -258,19 +249,6 @@ class RaceTab(PausableView[RaceJob | RaceOnJob]):
             return {self.stage: notice_message(error=f"Not opened: {problem}")}
         self.run_store.put(kept)
         return {**self._shown(kept), **self._discarded(request)}
-
-    def open_lane(self, event: gr.EventData, request: gr.Request) -> Updates:
-        """Play the run of one lane in Decode. `event` has {race, lane}; `lane` is the lane's index.
-        Raises gr.Error, shown as a pop-up, if the run cannot be played."""
-        try:
-            asked = sent_with(event)
-            kept = self.stored.find(asked.get("race"))
-            if kept is None:
-                raise BadTrace("this race is no longer stored; run it again")
-            lane = whole(asked.get("lane"), "lane", 0, len(kept.lanes) - 1, BadTrace)
-            return self._live.show(races.titled(kept.lane(lane)), request)
-        except SequoiaError as problem:
-            raise gr.Error(markup.toast(f"Not opened: {problem}"), print_exception=False) from None
 
     def _shown(self, kept: StoredRace) -> Updates:
         return {self.stage: self.stored.message(kept), self.form.save: self._file(kept)}

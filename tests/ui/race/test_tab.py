@@ -22,7 +22,6 @@ from sequoia.assets_folder import ASSETS
 from sequoia.saved_files.race_file import RaceLog
 from ui import page
 from ui.decode.clocks import checked_clock
-from ui.decode.form import EXAMPLES_ABOUT
 from ui.decode.tab import LiveView
 from ui.hardware.own_profile import START, own_profile, start_values
 from ui.race import distribution_check, form, race_on
@@ -526,33 +525,6 @@ def test_a_run_file_is_not_a_race(tab: RaceTab) -> None:
     assert "not a sequoia-race file" in board_message(tab, tab.open(str(path), request()))["error"]
 
 
-def test_a_lane_of_the_race_on_screen_opens_in_decode(tab: RaceTab) -> None:
-    live = tab._live
-    first = json.loads(
-        tab.open_lane(event({"race": tab.stored.welcome.name, "lane": 1}), request())[live.stage]
-    )
-    assert first["meta"]["tree"]["nodes"] == tab.stored.welcome.log().lanes[1].most
-    messages = sent(tab.run(filled(tab), request()))
-    second = json.loads(
-        tab.open_lane(event({"race": raced(messages), "lane": 2}), request())[live.stage]
-    )
-    assert second["meta"]["verifier"] == "specinfer"
-    assert [one["meta"]["label"] for one in (first, second)] == ["simulated", "measured"]
-    assert [one["meta"]["title"] for one in (first, second)] == [
-        "lane Tuned chain of a race",
-        "lane k-ary, SpecInfer of a race",
-    ]
-    assert second["meta"]["date"] == messages[0 if "meta" in messages[0] else 1]["meta"]["date"]
-    assert second["meta"]["speedup"]["label"] == "measured"
-    assert [step["text"] for step in second["steps"]] == [
-        step["text"] for step in lane_steps(messages, 2)
-    ]
-    again = json.loads(
-        tab.open_lane(event({"race": tab.stored.welcome.name, "lane": 1}), request())[live.stage]
-    )
-    assert again["steps"] == first["steps"]
-
-
 def test_the_form_opens_with_the_experiment_of_the_race_shown(tab: RaceTab) -> None:
     form, meta = tab.form, tab.stored.welcome.meta
     entry = checked_clock(form.clock.value)
@@ -568,65 +540,14 @@ def test_the_form_opens_with_the_experiment_of_the_race_shown(tab: RaceTab) -> N
     assert form.prompt.value == meta["prompt"]
 
 
-def test_a_lane_in_decode_is_no_example(model_host: ModelHost) -> None:
-    """When a lane opens in Decode, the menu of examples is cleared."""
-    blocks, tab = wired(model_host)
-    shown = tab.open_lane(event({"race": tab.stored.welcome.name, "lane": 1}), request())
-    assert shown[tab._live.form.example] == gr.update(value=None, info=EXAMPLES_ABOUT)
-    (opened,) = [fn for fn in blocks.fns.values() if fn.name == "open_lane"]
-    assert shown.keys() <= set(opened.outputs)
-
-
-def test_a_lane_of_an_opened_race_is_labelled_recorded_whatever_its_file_says(
-    tab: RaceTab, tmp_path: Path
-) -> None:
-    sent(tab.run(filled(tab), request()))
-    file = Path(tab.buttons_now(request())[tab.form.save]["value"]).read_text()
-    assert '"measured"' in file
-    (tmp_path / "race.json").write_text(file)
-    name = board_message(tab, tab.open(str(tmp_path / "race.json"), request()))["race"]
-    shown = json.loads(tab.open_lane(event({"race": name, "lane": 1}), request())[tab._live.stage])
-    assert shown["meta"]["label"] == shown["meta"]["speedup"]["label"] == "recorded"
-
-
-@pytest.mark.parametrize("lane", [None, {}, 4, -1, True, "0"])
-def test_an_invalid_lane_is_refused(tab: RaceTab, lane: Any) -> None:
-    with pytest.raises(gr.Error, match="Not opened: lane"):
-        tab.open_lane(event({"race": tab.stored.welcome.name, "lane": lane}), request())
-
-
-@pytest.mark.parametrize(
-    "data", [None, 7, {}, {"lane": 0}, {"race": "gone", "lane": 0}, {"race": ["x"], "lane": 0}]
-)
-def test_a_lane_of_a_race_not_stored_is_refused(tab: RaceTab, data: Any) -> None:
-    """Guards against opening a lane of another race than the one on screen."""
-    with pytest.raises(gr.Error, match="Not opened: this race is no longer stored"):
-        tab.open_lane(event(data), request())
-
-
-def test_a_lane_does_not_replace_a_running_run(tab: RaceTab) -> None:
-    class Going:
-        busy = True
-        holding = False
-
-    tab._live.sessions._runs["one"] = Going()
-    with pytest.raises(gr.Error, match="a run is in progress"):
-        tab.open_lane(event({"race": tab.stored.welcome.name, "lane": 0}), request())
-
-
 def test_a_reload_shows_the_race_in_the_address_while_it_is_stored(tab: RaceTab) -> None:
-    """The lanes of this race can still be opened in Decode. Any other name in the address gives the
-    recorded race."""
+    """Any other name in the address gives the recorded race."""
     messages = sent(tab.run(filled(tab), request()))
     tab.buttons_now(request())
     name = messages[-1]["race"]
     again = board_message(tab, tab.load(request("two", race=name)))
     assert (again["race"], again["meta"]["label"], again["done"]) == (name, "measured", True)
     assert again["steps"] == [step for message in messages for step in message.get("steps", [])]
-    lane = json.loads(
-        tab.open_lane(event({"race": name, "lane": 2}), request("two"))[tab._live.stage]
-    )
-    assert lane["meta"]["verifier"] == "specinfer"
     for asked in ({"race": ""}, {"race": "nobody's"}, {"race": name + "x"}, {}):
         recorded = board_message(tab, tab.load(request("three", **asked)))
         assert recorded["race"] == tab.stored.welcome.name

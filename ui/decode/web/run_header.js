@@ -139,11 +139,9 @@ export class RunHeader {
 
 /** @type {(meta: Meta) => string} */
 function comparedWith(meta) {
-  const { plain_lane: isLane, speedup } = meta;
+  const { speedup } = meta;
   const timed = runWords.isSimulated(meta) ? "also with simulated times" : "timed after the run";
-  const baseline = isLane
-    ? "the plain lane of the same race"
-    : "a short plain run of the same prompt, " + timed;
+  const baseline = "a short plain run of the same prompt, " + timed;
   const runs = speedup.runs > 1 ? ` Over ${speedup.runs} runs.` : "";
   return `Compared with ${baseline}: ${ms(speedup.seconds[1])} per token.${runs}${INTERVAL}`;
 }

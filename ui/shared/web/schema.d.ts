@@ -340,7 +340,6 @@ export interface RunFields {
   tree?: TreeMeta;
   plain_seconds?: number | null;
   plain?: PlainRun;
-  plain_lane?: boolean;
   speedup?: SpeedupMeta;
   opening?: Opening;
   again?: Again;
