@@ -1,1 +1,1 @@
-"""The Hardware view: shows hardware profiles and the fastest tree for each."""
+"""The Hardware view: shows hardware profiles and the speed-ups predicted with each."""
