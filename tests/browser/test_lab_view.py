@@ -534,7 +534,7 @@ def test_the_measured_speedup_of_a_run_stands_beside_the_prediction(page: Page) 
     assert page.inner_text(part("measured")) == ""
     page.evaluate(publish, sent)
     said = page.inner_text(part("measured"))
-    for words in ("measured: 1.50× faster", "hypothetical ", "“Once upon a time”, T = 0, L with S"):
+    for words in ("measured: 1.50× faster", "hypothetical: ", "“Once upon a time”, T = 0, L + S"):
         assert words in said
 
 
@@ -753,6 +753,16 @@ def test_a_vector_is_called_measured_only_while_it_is_the_measured_one(page: Pag
     bar.press("ArrowUp")
     assert origin_of(page) == "edited by hand from paper: arXiv 2402.12374, App. E Undo"
     assert page.inner_text(part("count-words")) == "Last measurement: code; no longer in use."
+
+
+def test_a_recorded_vector_is_that_of_the_loaded_pair_once_that_is_loaded(page: Page) -> None:
+    survey = json.loads((BUNDLED_PAIR / "acceptance.json").read_text(encoding="utf-8"))
+    found = []
+    for loaded in (False, True):
+        page.evaluate("known => made.ingest(known)", {"survey": survey, "surveyed": loaded})
+        settle(page)
+        found.append(page.inner_text(part("basis")))
+    assert found == ["hypothetical", "predicted"]
 
 
 @pytest.mark.nightly

@@ -196,12 +196,14 @@ export class AcceptanceEditor {
   }
 
   /**
-   * List the server's vectors in the menu, above the presets that need no models.
+   * List the server's vectors in the menu, above the presets that need no models. If one of them is
+   * in use, its origin may be new: its models may be loaded now.
    * @param {Preset[]} presets
    */
   add(presets) {
     this.presets = [...presets, ...vectors.MADE];
     this.offer();
+    if (presets.some(({ key }) => key === this.kind)) this.choose(this.kind);
   }
 
   /**

@@ -20,6 +20,7 @@ const MEMORY_BOUND = 1.25; // the most that a pass over such a tree takes, in pa
 const SHOWN = 40; // characters of a prompt
 
 const times = (ratio) => ratio.toFixed(2) + "×";
+const pace = (ratio) => (ratio < 1 ? `${times(1 / ratio)} slower` : `${times(ratio)} faster`);
 
 /** @type {(state: Pick<LabState, "plan" | "n" | "growth">) => string} */
 export function answerWords({ plan, n, growth }) {
@@ -90,13 +91,13 @@ function bestChain(even, profile, largest) {
 export function runWords({ label, speedup, meta }, { parents, predicted, basis, origin }) {
   const { times: ratio, word, interval } = speedup ? speedupWords(speedup) : {};
   const found = speedup ? `${ratio} ${word} (${interval})` : "plain decoding was not timed";
-  const before = predicted === null ? "" : `; ${basis} ${times(predicted)}`;
+  const before = predicted === null ? "" : `; ${basis}: ${pace(predicted)}`;
   const { temperature } = meta.params ?? {};
   const prompt = [...String(meta.prompt ?? "").replace(/\s+/g, " ")];
   const cut = prompt.slice(0, SHOWN).join("") + (prompt.length > SHOWN ? "…" : "");
   return (
     `${count(parents.length, "node")}, ${label}: ${found}${before}. ` +
-    `Run: “${cut}”, T = ${temperature}, ${meta.target} with ${meta.draft}. ` +
+    `Run: “${cut}”, T = ${temperature}, ${meta.target} + ${meta.draft}. ` +
     `Acceptance: ${acceptanceWords(origin, temperature)}.`
   );
 }
