@@ -9,6 +9,7 @@ import gradio as gr
 from starlette.middleware import Middleware
 
 from ui.api import add_api
+from ui.decode.film import FilmTab
 from ui.decode.tab import LiveView
 from ui.engines.tab import EnginesTab
 from ui.experiments.tab import ExperimentsTab
@@ -25,7 +26,7 @@ from ui.serving.model_host import ModelHost
 from ui.serving.owner import OwnerLink
 from ui.serving.page_cache import PageCache
 from ui.shared import markup, serve_modules
-from ui.shared.layout import header
+from ui.shared.layout import FIRST, header
 from ui.shared.theme import FOLDER, theme
 from ui.tour.tab import TourTab
 from ui.walk.tab import WalkTab
@@ -56,6 +57,7 @@ def page(
         live = LiveView(model_host, limits, top)
         views: dict[str, View] = {
             "decode": live,
+            "film": FilmTab(live),
             "tour": TourTab(),
             "race": RaceTab(model_host, limits, live),
             "lab": LabTab(model_host, limits, live),
@@ -68,9 +70,9 @@ def page(
         }
         owners = dict[int, str]()  # the view of each handler
         # the row of these tabs is hidden: the header's navigation takes its place
-        with gr.Tabs(overflow_behavior="wrap"):
+        with gr.Tabs(selected=FIRST, overflow_behavior="wrap"):
             for name, view in views.items():
-                with gr.Tab(name, elem_id=f"view-{name}"):
+                with gr.Tab(name, elem_id=f"view-{name}", id=name):
                     view.build()
                 owners = dict.fromkeys(blocks.fns, name) | owners
         if limits.models:

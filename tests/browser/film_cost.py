@@ -32,7 +32,7 @@ FRAMES = """(most) => new Promise((resolve) => {
   };
   requestAnimationFrame(look);
 })"""
-STORE = "document.querySelector('#pg-view .sq-stage').view.store"
+STORE = "document.querySelector('#fm-view .sq-stage').view.store"
 
 
 def film_cost(browser: Browser, address: str) -> Figures:

@@ -147,16 +147,15 @@ OF_A_PAGE = ("viewport", "color_scheme", "reduced_motion")
 
 
 class Visit:
-    """A page, with its console messages and the addresses it requested. has_form: whether to show
-    the form. The form is hidden when the page opens, because a recording is shown then. options:
+    """A page, with its console messages and the addresses it requested. has_form: whether to open
+    One decoder with its form; otherwise the page opens as for a stranger, with the film. options:
     those of Browser.new_context."""
 
     def __init__(self, browser: Browser, url: str, has_form: bool = True, **options: Any) -> None:
-        self.open(browser, url, options)
-        self.page.wait_for_function("document.querySelector('#pg-view .sq-stage')?.view")
-        # the form is there at once if no recording is shown
-        self.page.wait_for_selector("[data-part=own]:visible, #pg-run:visible")
-        if has_form and not self.page.is_visible("#pg-run"):
+        self.open(browser, url + "#run/one-decoder" * has_form, options)
+        stage = f"#{'pg' if has_form else 'fm'}-view .sq-stage"
+        self.page.wait_for_function(f"document.querySelector('{stage}')?.view?.store.name")
+        if has_form and not self.page.is_visible("#pg-run"):  # in a narrow window
             self.page.evaluate("document.querySelector('[data-act=panel]').click()")
             self.page.wait_for_selector("#pg-run")
 

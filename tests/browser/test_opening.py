@@ -10,7 +10,7 @@ from nightly_cases import nightly
 from playwright.sync_api import Browser, Page, expect
 from running_app import App, Visit
 
-STORE = "document.querySelector('#pg-view .sq-stage').view.store"
+STORE = "document.querySelector('#fm-view .sq-stage').view.store"
 # the sum of all layout shifts that no visitor caused, as browsers define it
 WATCH = """
   window.shift = 0;
@@ -40,10 +40,9 @@ def seen(browser: Browser, app: App) -> Iterator[Page]:
 
 def test_the_speedup_both_texts_the_caption_and_the_tree_fit_the_first_screen(seen: Page) -> None:
     for part in ("headline", "plain-text", "text", "scrubber", "caption"):
-        box = seen.locator(f"#pg-view [data-part={part}]").bounding_box()
+        box = seen.locator(f"#fm-view [data-part={part}]").bounding_box()
         assert box["y"] + box["height"] <= 800, part
-    assert seen.locator("#pg-view .sq-tree-svg").bounding_box()["y"] < 600
-    expect(seen.locator("#pg-side")).to_be_hidden()
+    assert seen.locator("#fm-view .sq-tree-svg").bounding_box()["y"] < 600
 
 
 @pytest.mark.parametrize("width", [390, *nightly(1280, 1920)])
@@ -56,7 +55,7 @@ def test_on_a_phone_the_tree_comes_before_the_texts_and_nothing_jumps(
     page.goto(app.url)
     page.wait_for_function(f"{STORE.replace('.view.', '?.view?.')}?.isWhole", timeout=60_000)
     tree, texts = (
-        page.locator(f"#pg-view {part}").bounding_box()["y"] for part in (".sq-tree", ".sq-texts")
+        page.locator(f"#fm-view {part}").bounding_box()["y"] for part in (".sq-tree", ".sq-texts")
     )
     assert (tree < texts) == (width == 390)
     assert tree < 650
@@ -96,7 +95,7 @@ def test_it_opens_at_the_first_step_in_slow_motion_and_ends_at_a_second_child(pa
     page.wait_for_function(f"{STORE}.slow.shown?.phase === 'check'", timeout=15_000)
     assert store(page, "rate") == "slow"
     assert store(page, "at") == 0
-    ends = page.locator("#pg-view .sq-prompt").evaluate_all(
+    ends = page.locator("#fm-view .sq-prompt").evaluate_all(
         """prompts => prompts.map((prompt) => {
           const [box, last] = [prompt.parentElement, [...prompt.getClientRects()].at(-1)];
           return box.getBoundingClientRect().bottom - last.bottom; })"""
@@ -131,14 +130,15 @@ def test_keys_move_by_one_picture_and_a_phase_can_be_chosen(seen: Page) -> None:
 def test_the_run_stops_at_its_end_and_can_be_played_again(page: Page) -> None:
     page.evaluate(f"{STORE}.chooseRate('s20')")
     page.wait_for_function(f"{STORE}.isWhole", timeout=20_000)
-    page.click("#pg-view [data-act=play]")
+    page.click("#fm-view [data-act=play]")
     assert store(page, "playing")
 
 
 @pytest.mark.nightly
 def test_run_it_yourself_opens_the_form_with_the_settings_of_the_recording(page: Page) -> None:
+    prompt = str(store(page, "meta.prompt"))
     page.click("[data-part=own]")
-    expect(page.locator("#pg-prompt textarea")).to_have_value(str(store(page, "meta.prompt")))
+    expect(page.locator("#pg-prompt textarea")).to_have_value(prompt)
     expect(page.locator("#pg-temperature input")).to_have_value("0")
     expect(page.locator("[data-act=panel]")).to_have_attribute("aria-expanded", "true")
 

@@ -97,7 +97,7 @@ def test_a_script_in_the_page_can_send_nothing_elsewhere(
 ) -> None:
     page = browser.new_page()
     page.goto(app.url)
-    page.wait_for_selector("#pg-view")
+    page.wait_for_selector("#fm-view")
     tries = page.evaluate(SEND, elsewhere.url)
     page.wait_for_timeout(500)
     page.close()
@@ -141,7 +141,7 @@ def test_another_site_cannot_show_the_page_in_a_frame(
         app.url,
     )
     page.wait_for_timeout(1500)
-    assert page.frames[-1].query_selector("#pg-view") is None
+    assert page.frames[-1].query_selector("#fm-view") is None
     page.close()
 
 

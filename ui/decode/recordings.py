@@ -24,10 +24,9 @@ from ui.shared.uploads import uploaded_json
 
 RUNS = ASSETS / "runs"
 WELCOME = "welcome"
-WELCOME_TITLE = "The opening run"
+WELCOME_TITLE = "The run of the film"
 WELCOME_ABOUT = (
-    "The run that the page opens with, at temperature 0. Its speed-up is near the median of 24 "
-    "prompts."
+    "The run of the film, at temperature 0. Its speed-up is near the median of 24 prompts."
 )
 NODE_BYTES = 100  # approximate memory of one node of one step
 
@@ -208,11 +207,20 @@ def examples() -> list[Example]:
 
 
 def example(name: Any) -> Shown:
-    """The shipped run called `name`. Raises BadTrace if there is none or it cannot be read."""
+    """The shipped run called `name`, without what only the film says of it. Raises BadTrace if
+    there is none or it cannot be read."""
     path = shipped().get(name) if isinstance(name, str) else None
     if path is None:
         raise BadTrace(f"there is no example {shown(name)}; choose one of {', '.join(shipped())}")
-    return shown_as(opened(str(path), MAX_JSON_BYTES), new_name(), stored=False)
+    run = opened(str(path), MAX_JSON_BYTES)
+    meta = {key: value for key, value in run.meta.items() if key != "opening"}
+    return shown_as(replace(run, meta=meta), new_name(), stored=False)
+
+
+def first() -> Shown | None:
+    """The first of `examples`."""
+    found = examples()
+    return example(found[0].name) if found else None
 
 
 def shipped() -> dict[str, Path]:
@@ -224,8 +232,8 @@ def shipped() -> dict[str, Path]:
     }
 
 
-def welcome() -> Shown | None:
-    """The run that the page opens with: the first of `shipped` that can be read. None if none can
+def film() -> Shown | None:
+    """The run of the film: the first of `shipped` that can be read. None if none can
     be read."""
     for path in shipped().values():
         try:

@@ -42,7 +42,7 @@ class LiveView(PausableView[DecodeJob | AgainJob]):
         # contains Recording (runs of this view) and Finished (opened files, runs of other views)
         super().__init__(model_host, limits, RunStore(limits.runs, limits.stored_nodes))
         self.header = header
-        self._welcome = recordings.welcome()
+        self._first = recordings.first()
         # the hardware profiles saved in the visitor's browser; all views share this component
         self.profiles = gr.BrowserState(
             [], storage_key="sequoia-profiles", secret="sequoia-profiles"
@@ -55,11 +55,17 @@ class LiveView(PausableView[DecodeJob | AgainJob]):
         """The components that change when another finished run is shown."""
         return [self.stage, self.form.save, self.form.example, *self.form.course]
 
+    @property
+    def filled(self) -> list[Any]:
+        """The components that `fill` changes."""
+        form = self.form
+        return [self.stage, form.prompt, form.chat, *form.tree_fields, *form.settings]
+
     def build(self) -> None:
         """Lay the view out in the current container."""
-        side, main = side_and_main("pg", alone=True)
+        side, main = side_and_main("pg")
         with side:
-            prompt = self._welcome.prompt if self._welcome else ""
+            prompt = self._first.prompt if self._first else ""
             trees = FormTrees(self._model_host, self._limits, tree_request_of)
             self.form = controls(trees, self.profiles, prompt)
             self.chats.append(self.form.chat)
@@ -85,7 +91,7 @@ class LiveView(PausableView[DecodeJob | AgainJob]):
         self.stage.take(
             self.fill,
             self.profiles,
-            [self.stage, form.prompt, form.chat, *form.tree_fields, *form.settings],
+            self.filled,
             **QUIET,
         )
         self.stage.link(
@@ -93,11 +99,8 @@ class LiveView(PausableView[DecodeJob | AgainJob]):
         )
         form.open.upload(self.open, form.open, self.shown, **QUIET)
         on_choice(form.example, self.example, [], self.shown, **QUIET)
-        for comes in (
-            blocks.load,
-            self.stage.come,
-        ):  # the view triggers `come` if it was not ready for the page's load event
-            comes(self.load, None, [self.stage, form.save, form.example], **QUIET)
+        # when the view is first opened, so that other views do without its first run
+        self.stage.come(self.load, None, [self.stage, form.save, form.example], **QUIET)
         blocks.load(
             self.watch,
             None,
@@ -132,7 +135,7 @@ class LiveView(PausableView[DecodeJob | AgainJob]):
     # -- recordings --------------------------------------------------------------------------------
 
     def load(self, request: gr.Request) -> Updates:
-        """Show the run that the page opens with: the one named in the page's address if it is
+        """Show the run that the view opens with: the one named in the page's address if it is
         stored and has steps, otherwise a recorded example."""
         if recording := self.run_store.get(request.query_params.get("run")):
             run = recording.run()
@@ -157,9 +160,9 @@ class LiveView(PausableView[DecodeJob | AgainJob]):
         return {self.form.example: gr.update(value=None, info=EXAMPLES_ABOUT)}
 
     def _opening(self) -> Updates:
-        if self._welcome is None:
+        if self._first is None:
             return {self.stage: messages.notice_message(notice="No recorded run found; press Run.")}
-        return self._shown(self._welcome)
+        return self._shown(self._first)
 
     def open(self, path: Any, request: gr.Request) -> Updates:
         """Play the run in an uploaded file, and discard a paused run. If the file cannot be opened,

@@ -20,14 +20,13 @@ from ui.shared.serve_modules import call, connect
 HEADER = UI / "shared" / "web" / "header.html"
 # the names of the places, of the views in each, and the views' keys
 PLACES: dict[str, dict[str, str]] = load_json(ASSETS / "places.json")
-FIRST = "decode"  # the view that the page opens with
+FIRST = "film"  # the view that the page opens with
 
 
-def side_and_main(view: str, alone: bool = False) -> tuple[gr.Column, gr.Column]:
+def side_and_main(view: str) -> tuple[gr.Column, gr.Column]:
     """The left column for a form and the right one for its results. The ids of their elements begin
-    with `view`. alone: whether the form is hidden at first, in a wide window."""
-    classes = ["pg-page", "is-alone"] if alone else ["pg-page"]  # see form_side.js
-    with gr.Row(elem_id=f"{view}-page", elem_classes=classes, equal_height=False):
+    with `view`."""
+    with gr.Row(elem_id=f"{view}-page", elem_classes="pg-page", equal_height=False):
         return (
             gr.Column(elem_id=f"{view}-side", elem_classes="pg-side", scale=0, min_width=276),
             gr.Column(elem_id=f"{view}-main", elem_classes="pg-main", min_width=480),

@@ -143,7 +143,7 @@ def test_the_store_knows_only_its_own_names(name: Any) -> None:
 
 
 def test_the_page_has_a_recorded_run_to_open_with() -> None:
-    message = json.loads(recordings.welcome().message)
+    message = json.loads(recordings.film().message)
     assert message["meta"]["label"] == "recorded"
     assert len(message["steps"]) > 5
 
@@ -153,7 +153,7 @@ def test_without_a_readable_recording_the_page_still_opens(
 ) -> None:
     (tmp_path / "welcome.json").write_text("{")
     monkeypatch.setattr(recordings, "RUNS", tmp_path)
-    assert recordings.welcome() is None
+    assert recordings.film() is None
 
 
 def test_every_shipped_run_is_an_example_with_a_title_and_a_sentence() -> None:

@@ -3,10 +3,10 @@ import { mountDecode } from "./decode_view.js";
 import { refused } from "../../run/web/form_changes.js";
 import { ownRun } from "./own_run.js";
 import { linkMoment, offerShown } from "../../run/web/link_moment.js";
-import { connectComponent } from "../../shared/web/connect_component.js";
+import { connectComponent, whenShown } from "../../shared/web/connect_component.js";
 import { isOfOtherModels, onModels, publishRun } from "../../shared/web/between_tabs.js";
 import { canStop, formBeside } from "../../shared/web/form_buttons.js";
-import { openWithForm, showForm } from "../../shared/web/form_side.js";
+import { showForm } from "../../shared/web/form_side.js";
 import { sayInterrupted } from "../../shared/web/interrupted.js";
 import { watchJob } from "../../shared/web/job_watch.js";
 import { isOpened, showTop } from "../../shared/web/opened_file.js";
@@ -34,16 +34,13 @@ export function connect(element, props, watch, trigger) {
   const isBusy = () => canStop("pg");
   const job = watchJob({ isBusy, ask: (asked) => trigger("ask", asked) });
   sayInterrupted("decode", isBusy, "run");
-  // Whether a message has been shown. The form is hidden at first. It stays so beside the run that
-  // the page opens with (`meta.opening`).
-  let hasOpened = false;
-  // The run that the page opens with is only shown while its models are loaded.
+  let hasCome = false; // whether the first run was asked for
+  // The run that the view opens with is only shown while its models are loaded. It is the first
+  // message; `opening` is its run until another run is shown.
+  let opening;
   const forgetOpening = () => {
     const { store } = view;
-    if (store.meta.opening && isOfOtherModels(store.meta)) {
-      view.stage.forget();
-      showForm(root, true);
-    }
+    if (opening && store.name === opening && isOfOtherModels(store.meta)) view.stage.forget();
     store.changed();
   };
   onModels(forgetOpening);
@@ -52,8 +49,7 @@ export function connect(element, props, watch, trigger) {
     if (!message) return;
     if (isOpened(message, "run", view.store)) showTop(root);
     view.store.ingest(message);
-    if (!hasOpened && !message.meta?.opening) openWithForm(root, true);
-    hasOpened = true;
+    if (message.run) opening ??= message.stored === false && message.run;
     if (message.followed) return;
     const isOver = Boolean(message.done || message.error);
     const isGoing = message.done === false || message.again || Boolean(message.wait);
@@ -64,7 +60,11 @@ export function connect(element, props, watch, trigger) {
     const own = message.done ? ownRun(view.store) : null;
     if (own) publishRun(own);
   };
-  connectComponent(root, props, watch, { ...view, take: receive }, { ask: () => trigger("come") });
+  connectComponent(root, props, watch, { ...view, take: receive });
+  whenShown(root, () => {
+    if (!hasCome) trigger("come");
+    hasCome = true;
+  });
   linkMoment("decode", view.store, (values) => trigger("link", values));
   offerShown("decode", view.store);
 }

@@ -30,17 +30,6 @@ export function showForm(view, wanted) {
   window.dispatchEvent(new Event("resize"));
 }
 
-/**
- * Show or hide the form of a tab as the page opens: in a wide window only, because in a narrow one
- * the drawer is closed at first.
- * @param {Element} view the tab's view, or any other element of the tab
- * @param {boolean} wanted
- */
-export function openWithForm(view, wanted) {
-  view.closest(".pg-page")?.classList.toggle(HIDDEN, !wanted);
-  followForm();
-}
-
 /** Show or hide the form of the open tab. */
 export function toggleForm() {
   const page = openPage();
@@ -53,6 +42,7 @@ export function followForm() {
   const page = openPage();
   const isOpen = page ? isShown(page) : !NARROW.matches;
   button?.setAttribute("aria-expanded", String(isOpen));
+  button?.toggleAttribute("data-unused", !page); // the open view has no form
 }
 
 // Closes the drawer when the visitor clicks beside it, or on a button that starts or stops

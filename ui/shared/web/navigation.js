@@ -4,7 +4,8 @@ import { attr, show } from "./dom.js";
 import { rove } from "./roving_focus.js";
 
 const OPENED = "sq-view-opened";
-let opened = "decode"; // Gradio shows its first tab
+export const FIRST = "film"; // Gradio shows its first tab
+let opened = FIRST;
 
 /** @type {(view: string) => HTMLElement | null} */
 const gradioTab = (view) => document.getElementById(`view-${view}-button`);

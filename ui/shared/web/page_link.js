@@ -1,7 +1,7 @@
 /* Keeps the fragment of the page's address up to date with the open view and what it shows, so that
    a reload, the Back button and a copied link show the same again. */
 import { FIELDS, decodeLink, encodeLink } from "./link_fields.js";
-import { isBuilt, onOpened, openView, openedView } from "./navigation.js";
+import { FIRST, isBuilt, onOpened, openView, openedView } from "./navigation.js";
 
 /** @import { LinkState } from "./link_fields.js" */
 
@@ -117,7 +117,7 @@ function write(how) {
 // changes no values.
 function follow() {
   try {
-    show(decodeLink(location.hash) ?? { view: "decode", values: {} });
+    show(decodeLink(location.hash) ?? { view: FIRST, values: {} });
   } catch (problem) {
     ignore(`This link is damaged and was ignored: ${problem.message}.`);
   }
@@ -127,7 +127,7 @@ function follow() {
 /** @type {(why: string) => void} */
 function ignore(why) {
   showAddress(location.pathname + location.search);
-  whenThere("decode", (linked) => linked.say(why, true));
+  whenThere(FIRST, (linked) => linked.say(why, true));
 }
 
 /** @type {(state: LinkState) => void} */
