@@ -24,7 +24,11 @@ import { topology } from "../../shared/web/tree_layout.js";
  */
 
 /** @type {Record<string, string>} by view: the run whose step it shows */
-const SHOWN = { decode: "the run in One decoder", race: "the race in Side by side" };
+const SHOWN = {
+  decode: "the run in One decoder",
+  race: "the race in Side by side",
+  film: "the film",
+};
 const USUAL = "code"; // the recorded run that `open` chooses if no view shows a step
 const NO_STEP = "No step is on screen there. Run a prompt there, or choose a recorded run.";
 
