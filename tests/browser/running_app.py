@@ -153,8 +153,8 @@ class Visit:
 
     def __init__(self, browser: Browser, url: str, has_form: bool = True, **options: Any) -> None:
         self.open(browser, url + "#run/one-decoder" * has_form, options)
-        stage = f"#{'pg' if has_form else 'fm'}-view .sq-stage"
-        self.page.wait_for_function(f"document.querySelector('{stage}')?.view?.store.name")
+        stage = f"document.querySelector('#{'pg' if has_form else 'fm'}-view .sq-stage')"
+        self.page.wait_for_function(f"{stage}?.view && !{stage}.matches('.is-waiting')")
         if has_form and not self.page.is_visible("#pg-run"):  # in a narrow window
             self.page.evaluate("document.querySelector('[data-act=panel]').click()")
             self.page.wait_for_selector("#pg-run")

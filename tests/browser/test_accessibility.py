@@ -14,12 +14,13 @@ from view_pages import COLOUR_RULES, settle, stop_transitions
 
 AXE = ROOT / ".ci" / "node_modules" / "axe-core" / "axe.min.js"
 LAST = {  # for each view, the element that appears last when it is opened
+    "Film": "#fm-view .sq-n",
     "One decoder": "#pg-view .sq-n",
     "Tour": ".sq-tour-stop",
     "Side by side": "#rc-view .race-lane",
     "Tree": "#lab-view .sq-lab-tree .sq-n",
     "Walk": ".sq-walk [data-part=caption]",
-    "Lossless": "#ls-view .ls-verdict[data-kind=fits]",
+    "Lossless": "#ls-test-view .ls-words[data-kind=fits]",
     "Experiments": "#xp-view [data-name]",
     "Machine": "#hw-view .hw-chart[data-drawn=yes]",
     "Engines": "#en-view p",

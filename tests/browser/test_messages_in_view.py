@@ -38,8 +38,8 @@ def test_a_message_is_in_view_at_the_end_of_the_page(visit: Callable[..., Page])
         page.wait_for_function(f"document.querySelector('#{view}-view .sq-stage')?.view")
         page.wait_for_selector(f"#{view}-view", state="visible")
         # what these show at first is sent when they are opened, and would replace the message
-        if view == "rc":
-            page.wait_for_function(f"{stage}.store.lanes.length")
+        if view in ("pg", "rc"):
+            page.wait_for_function(f"{stage}.store.steps.length")
         if view == "hw":
             page.wait_for_selector("#hw-view [data-nodes]")
         page.evaluate(f"{stage}.{say}")

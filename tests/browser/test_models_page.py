@@ -168,9 +168,9 @@ def test_a_download_is_stopped_and_continued_and_every_page_uses_its_models(
     other.fill("#pg-tokens input", "24")
     other.click("#pg-run")
     other.wait_for_selector("#pg-run:not([disabled])", timeout=60_000)
-    expect(other.locator(".sq-model-name").first).to_have_text(re.compile("^owner/big, "))
-    expect(other.locator(".sq-special").first).to_have_text("<|begin|>")
-    expect(other.locator("[data-part=asked]")).to_contain_text("as a chat message")
+    expect(other.locator("#pg-view .sq-model-name").first).to_have_text(re.compile("^owner/big, "))
+    expect(other.locator("#pg-view .sq-special").first).to_have_text("<|begin|>")
+    expect(other.locator("#pg-view [data-part=asked]")).to_contain_text("as a chat message")
 
 
 def test_the_bundled_pair_is_loaded_again_and_the_chat_box_hidden(

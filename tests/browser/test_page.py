@@ -80,6 +80,7 @@ def test_the_first_tab_stop_skips_to_the_run_and_there_are_few_stops(visit: Visi
 def test_in_a_narrow_window_the_form_is_a_drawer_over_the_result(visit: Visit) -> None:
     width = 390
     page = visit(viewport={"width": width, "height": 800}, has_form=False)
+    open_view(page, "One decoder")
     form = page.locator("#pg-side")
     main = page.locator("#pg-main")
     button = page.locator("[data-act=panel]")
@@ -118,7 +119,7 @@ def test_a_run_streams_to_its_end(visit: Visit) -> None:
     assert store(page, "error") is None
     assert re.search(r"[?&]run=", page.url)
     expect(page.locator("#pg-run")).to_be_enabled()
-    text = page.locator(".sq-stage").inner_text()
+    text = page.locator("#pg-view .sq-stage").inner_text()
     assert "measured here" in text
 
 
@@ -135,10 +136,10 @@ def test_stop_ends_a_run_at_once_and_step_continues_it(visit: Visit) -> None:
     page.wait_for_timeout(400)
     assert store(page, "steps.length") == count
     expect(page.locator("#pg-step")).to_be_enabled()
-    name = store(page, "run")
+    name = store(page, "name")
     page.click("#pg-step")
     until(page, f"s.steps.length === {count + 1}")
-    assert store(page, "run") == name
+    assert store(page, "name") == name
     assert store(page, "meta.plain_seconds") is None
 
 
@@ -174,13 +175,15 @@ def test_a_bad_value_is_named_and_the_run_on_screen_stays(visit: Visit) -> None:
     ):
         enter(page, **{field: value})
         page.click("#pg-run")
-        page.locator(".sq-stage").get_by_text(says).first.wait_for(timeout=20_000)
+        page.locator("#pg-view .sq-stage").get_by_text(says).first.wait_for(timeout=20_000)
         expect(page.get_by_test_id("toast-body")).to_have_count(0)
         assert store(page, "steps.length") == before
         enter(page, temperature=0.6, tokens=16)
     page.fill("#pg-prompt textarea", "  ")
     page.click("#pg-run")
-    page.locator(".sq-stage").get_by_text("the prompt is empty").first.wait_for(timeout=20_000)
+    page.locator("#pg-view .sq-stage").get_by_text("the prompt is empty").first.wait_for(
+        timeout=20_000
+    )
     assert store(page, "steps.length") == before
     assert page.input_value("#pg-temperature input") == "0.6"
 
@@ -227,12 +230,12 @@ def test_save_open_and_a_spoiled_file(visit: Visit, tmp_path: Path) -> None:
     open_file(page, file)
     until(page, "s.meta.label === 'recorded' && s.done")
     assert store(page, "steps.map(x => x.emitted).flat()") == tokens
-    assert f"run={store(page, 'run')}" in page.url  # so that a reload shows the opened file
-    name = store(page, "run")
+    assert f"run={store(page, 'name')}" in page.url  # so that a reload shows the opened file
+    name = store(page, "name")
     file.write_text(file.read_text(encoding="utf-8")[:-7], encoding="utf-8")
     open_file(page, file)
-    page.locator(".sq-stage").get_by_text("Not opened").first.wait_for(timeout=20_000)
-    assert store(page, "run") == name
+    page.locator("#pg-view .sq-stage").get_by_text("Not opened").first.wait_for(timeout=20_000)
+    assert store(page, "name") == name
     assert store(page, "steps.map(x => x.emitted).flat()") == tokens
 
 
@@ -250,7 +253,6 @@ def test_an_example_is_shown_from_its_top_and_the_notes_at_its_end_are_whole(
 ) -> None:
     page = visit()
     ready(page)
-    page.click("[data-part=own]")
     page.locator("#pg-example").scroll_into_view_if_needed()
     assert page.evaluate("scrollY") > 0
     choose(page, "example", example)
@@ -258,7 +260,7 @@ def test_an_example_is_shown_from_its_top_and_the_notes_at_its_end_are_whole(
     page.wait_for_function("scrollY === 0")
     page.evaluate(f"{STORE}.seek({STORE}.last)")
     settle(page)
-    assert page.locator(".sq-loops").is_visible()
+    assert page.locator("#pg-view .sq-loops").is_visible()
     assert page.evaluate(CUT) == []
 
 
@@ -271,12 +273,12 @@ def test_a_reload_shows_the_run_again(visit: Visit) -> None:
     # wait until the stream has ended: Gradio's own client complains if a reload cuts it off
     expect(page.locator("#pg-run")).to_be_enabled()
     tokens = store(page, "steps.map(x => x.emitted).flat()")
-    name = store(page, "run")
+    name = store(page, "name")
     page.reload()
     page.wait_for_function(
         "document.querySelector('#pg-view .sq-stage')?.view?.store.steps.length > 0"
     )
-    assert store(page, "run") == name
+    assert store(page, "name") == name
     assert store(page, "steps.map(x => x.emitted).flat()") == tokens
 
 
@@ -286,17 +288,17 @@ def test_form_and_result_are_beside_each_other_in_both_themes(visit: Visit) -> N
     until(page, "s.steps.length > 5")
     assert not page.evaluate("document.body.classList.contains('dark')")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    tree = page.locator(".sq-stage svg").first.bounding_box()
+    tree = page.locator("#pg-view .sq-stage svg").first.bounding_box()
     assert tree["y"] < height
-    caption = page.locator("[data-part=caption]").bounding_box()
-    assert caption["y"] + caption["height"] < height * 0.7
+    caption = page.locator("#pg-view [data-part=caption]").bounding_box()
+    assert caption["y"] + caption["height"] < height * 0.8
     side = page.locator("#pg-side").bounding_box()
-    stage = page.locator(".sq-stage").bounding_box()
+    stage = page.locator("#pg-view .sq-stage").bounding_box()
     assert side["x"] + side["width"] <= stage["x"] + 3
     assert stage["width"] > width * 0.7
     page.click("[data-act=panel]")
     assert not page.locator("#pg-side").is_visible()
-    assert page.locator(".sq-stage").bounding_box()["width"] > width * 0.95
+    assert page.locator("#pg-view .sq-stage").bounding_box()["width"] > width * 0.95
     page.click("[data-act=theme]")
     assert page.evaluate("document.body.classList.contains('dark')")
 
@@ -330,9 +332,9 @@ def test_a_large_tree_wins_on_the_clock_of_an_a100(visit: Visit) -> None:
     page.click("#pg-run")
     until(page, "s.meta.label === 'simulated' && s.done", 60)
     assert store(page, "meta.tree.nodes") > 32
-    expect(page.locator("[data-part=speed-up]")).to_have_text(re.compile(r"^\d"))
-    assert float(re.match(r"[\d.]+", page.inner_text("[data-part=speed-up]"))[0]) > 1
-    expect(page.locator("[data-part=basis]")).to_contain_text(
+    expect(page.locator("#pg-view [data-part=speed-up]")).to_have_text(re.compile(r"^\d"))
+    assert float(re.match(r"[\d.]+", page.inner_text("#pg-view [data-part=speed-up]"))[0]) > 1
+    expect(page.locator("#pg-view [data-part=basis]")).to_contain_text(
         "Simulated: tokens and trees are real"
     )
     for badge in ("[data-part=simulated]", "[data-part=badge]"):
@@ -386,7 +388,7 @@ def check_picture(page: Page) -> None:
         "getComputedStyle(document.querySelector('#pg-view [data-part=badge]')).backgroundColor"
     )
     with page.expect_download() as saved:
-        page.click("[data-part=tree] [data-save=svg]")
+        page.click("#pg-view [data-part=tree] [data-save=svg]")
     picture = Path(saved.value.path()).read_text()
     assert ">hypothetical, simulated for an A100</text>" in picture
     assert "(simulated)" in picture

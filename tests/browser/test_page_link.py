@@ -63,7 +63,8 @@ def test_back_and_reload_show_the_same_again(open_at: Open) -> None:
     page.wait_for_selector(".pg-status[data-stage=ready]")
     page.wait_for_selector("[data-part=own]:visible")
     assert fragment(page) == ""
-    page.evaluate("document.querySelector('[data-act=panel]').click()")
+    open_view(page, "One decoder")
+    page.wait_for_function(f"{STAGE}.steps.length > 7")
     page.locator("#pg-temperature input").fill("0.3")
     page.evaluate(f"{STAGE}.seek(7)")
     wait_for(page, "step=7")
@@ -129,11 +130,10 @@ def test_a_damaged_link_gives_a_message_and_the_opening_view(
     open_at: Open, damaged: str, words: str
 ) -> None:
     page = open_at(damaged)
-    error = page.locator("#pg-view [data-part=error]")
+    error = page.locator("#fm-view [data-part=error]")
     expect(error).to_contain_text("This link is damaged and was ignored")
     expect(error).to_contain_text(words)
-    assert opened(page) == ["Run", "One decoder"]
-    assert page.evaluate(f"{STAGE}.store.meta.opening") is not None
+    assert opened(page) == ["Learn", "Film"]
     assert fragment(page) != unquote_plus(damaged)
 
 

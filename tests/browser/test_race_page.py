@@ -124,6 +124,41 @@ def test_a_visitor_runs_saves_and_reloads_a_race(visit: Visit, tmp_path: Path) -
     expect(page.locator("#rc-view [data-part=tree] .sq-title")).to_contain_text("Plain")
 
 
+def test_a_race_is_stepped_stopped_resumed_and_started_over(visit: Visit) -> None:
+    """Then one lane alone: nothing is said about a winner."""
+    page = visit()
+    to_race(page, tokens=400, temperature=0)
+    # At temperature 0, this text certainly continues. A sampled text may end after any token.
+    page.fill("#rc-prompt textarea", "0 " * 13 + "0")
+    run, stop = page.locator("#rc-run"), page.locator("#rc-stop")
+    for rounds in (1, 2):
+        page.click("#rc-step")
+        until(page, f"s.reason === 'paused' && s.lanes[0].steps.length === {rounds}")
+        expect(run).to_have_text("Resume")
+    name = store(page, "name")
+    run.click()
+    until(page, "!s.done && s.lanes[0].steps.length > 5")
+    stop.click()
+    until(page, "s.done && s.stopped && s.verdict")
+    expect(stop).to_have_text("Start over")
+    run.click()
+    until(page, "s.done && !s.stopped && s.verdict", 60)
+    assert store(page, "name") == name
+    expect(run).to_have_text("Run")
+    page.click("#rc-step")
+    until(page, f"s.reason === 'paused' && s.name !== '{name}'")
+    expect(stop).to_have_text("Start over")
+    stop.click()
+    expect(run).to_have_text("Run")
+    page.click("#rc-kind-1 input")
+    page.get_by_role("option", name="no lane", exact=True).last.click()
+    page.fill("#rc-tokens input", "16")
+    run.click()
+    until(page, "s.lanes.length === 1 && s.done && s.results[0]?.lossless")
+    expect(page.locator("#rc-view [data-part=verdict]")).to_be_hidden()
+    assert "1st" not in page.locator("#rc-view").inner_text()
+
+
 @pytest.mark.nightly
 def test_a_preset_fills_the_form_and_its_race_is_simulated(visit: Visit) -> None:
     page = visit()

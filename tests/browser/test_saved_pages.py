@@ -51,9 +51,8 @@ def saved(browser: Browser, app: Any, tmp_path_factory: pytest.TempPathFactory) 
     """A function that gives the saved file of a tab: the recorded run, the recorded race, or the
     Lab."""
     page = browser.new_page(viewport={"width": 1280, "height": 800})
-    page.goto(app.url)
-    page.wait_for_selector("[data-part=own]:visible")
-    page.evaluate("document.querySelector('[data-act=panel]').click()")
+    page.goto(f"{app.url}#run/one-decoder")
+    page.wait_for_selector("#pg-view .sq-headline-number:visible")
     folder = tmp_path_factory.mktemp("saved")
 
     @cache
