@@ -119,6 +119,17 @@ def test_a_link_to_a_race_fills_its_lanes(open_at: Open) -> None:
     assert opened(page) == ["Run", "Side by side"]
 
 
+@pytest.mark.nightly
+def test_a_link_to_a_race_shows_its_lane_and_step(open_at: Open) -> None:
+    page = open_at("#run/side-by-side&lane=3&step=4")
+    view = page.locator("#rc-view")
+    expect(view.locator(".race-lane.is-chosen h3")).to_have_text("Sequoia")
+    expect(view.locator(".sq-place")).to_contain_text("step shown: 5 /")
+    page.keyboard.press("1")
+    page.keyboard.press("Home")
+    page.wait_for_function("location.hash.endsWith('&lane=1&step=0')")
+
+
 @pytest.mark.parametrize(
     ("damaged", "words"),
     [

@@ -823,6 +823,30 @@ def test_another_lane_is_chosen_with_a_press_or_a_key_and_the_moment_stays(page:
         assert flow(page, index) == words(whole, index, before + 1e-9)
 
 
+def test_presenter_mode_has_the_verdict_all_texts_and_the_tree_of_the_chosen_lane(
+    page: Page,
+) -> None:
+    whole = with_verdict(race(lanes=3))
+    still(page, whole)
+    presenter = page.locator("[data-part=presenter]")
+    page.keyboard.press("p")
+    expect(presenter.locator(".sq-present-number")).to_have_text(
+        page.locator("[data-part=headline-words]").inner_text()
+    )
+    texts = presenter.locator(".sq-present-lane:visible")
+    assert texts.locator(".sq-present-title").all_inner_texts() == ["Sequoia", "Plain", "Chain"]
+    for index in range(3):
+        assert words(whole, index).split()[-1] in texts.nth(index).inner_text()
+    assert presenter.locator(".sq-present-total:visible").count() == 3
+    page.keyboard.press("3")  # another lane
+    expect(presenter.locator(".is-chosen .sq-present-title")).to_have_text("Chain")
+    page.keyboard.press("Home")
+    expect(presenter.locator(".sq-present-number")).to_have_text("replay paused")
+    expect(presenter.locator(".sq-present-svg .sq-n-text").nth(1)).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(presenter).to_be_hidden()
+
+
 # -- streams, gaps and painting --------------------------------------------------------------------
 
 

@@ -358,6 +358,16 @@ test("a race in progress is followed in all lanes, until the visitor looks back"
   assert.deepEqual(shownOf(live), [2, 2]);
 });
 
+test("played again from the end that was followed, a race begins at its start", () => {
+  const store = race([0.3, 0.2], [2, 2], { label: "measured" });
+  assert.ok(store.follow && store.isOver);
+  store.play();
+  assert.deepEqual([store.at, store.playing], [0, true]);
+  store.goLive();
+  store.step(-1);
+  assert.deepEqual([store.at, store.time.toFixed(6)], [1, "0.400000"]);
+});
+
 test("a message about further runs of another race changes nothing", () => {
   const store = race();
   store.take(/** @type {any} */ ({ race: "other", pool: { runs: [] } }));

@@ -218,7 +218,8 @@ export class RunStore extends Arrived {
   step(by) {
     const isAtLast = this.at >= this.last && !this.slow.isInStep;
     if (by > 0 && isAtLast) this.seekEnd();
-    else this.seek(by < 0 && isAtLast && this.after > CLOSE ? this.at : this.at + by);
+    else
+      this.seek(isAtLast && this.time > this.lane.until(this.at) + CLOSE ? this.at : this.at + by);
   }
 
   /** Go to the newest step, and on to each new one. */
@@ -328,9 +329,9 @@ export class RunStore extends Arrived {
   play() {
     if (this.last < 0) return;
     const isSlow = this.rate === "slow";
-    const isOver = this.isWhole || (this.isPastLane && this.after >= this.overtime - CLOSE);
+    const isOver = this.isWhole || (this.isPastLane && this.isOver);
     const isPast = !isOver && this.isPastLane;
-    if (isOver && this.done) this.move(0);
+    if (isOver) this.move(0);
     else if (isSlow && this.slow.picture === null && !isPast) this.move(this.at + 1);
     if (isSlow && !isPast) this.slow.picture ??= 0;
     this.isWhole = false;
