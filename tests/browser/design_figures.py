@@ -100,7 +100,7 @@ def of_the_sheets(folder: Path) -> dict[str, list[str]]:
 def of_the_views(page: Page) -> Iterator[tuple[str, dict[str, Any]]]:
     """Name and figures of each view."""
     names = [name for views in PLACES.values() for name in views.values()]
-    for name in sorted(names, key=lambda name: name != "One decoder"):  # the page opens with it
+    for name in names:  # the page opens with the first
         open_view(page, name)
         page.wait_for_timeout(DRAWN)
         yield name, page.evaluate(IN_VIEW, SMALL)

@@ -128,7 +128,7 @@ def test_a_saved_race_has_its_verdict_and_its_own_charts(saved: Saved, open_file
         lines = page.locator(f"[data-part={part}] .scatterlayer .js-line")
         expect(lines.last).to_be_visible()
         assert lines.count() >= 3
-    expect(page.locator("[data-part=tree] .sq-title")).to_contain_text("Tuned chain")
+    expect(page.locator("[data-part=tree] .sq-title")).to_contain_text("Sequoia")
     assert page.locator("[data-part=tree] .sq-tree-svg text").count() > 0
     expect(page.locator("[data-part=race-speedup] .hw-chart")).to_contain_text("decode time (s)")
 

@@ -373,3 +373,10 @@ test("a message about further runs of another race changes nothing", () => {
   store.take(/** @type {any} */ ({ race: "other", pool: { runs: [] } }));
   assert.deepEqual([store.name, store.pool], ["r", null]);
 });
+
+test("a lane with branches is chosen before a chain", () => {
+  const store = race();
+  const kinds = ["plain", "tuned_chain", "planned"];
+  store.lanes.forEach(({ about }, lane) => (about.kind = kinds[lane]));
+  assert.equal(store.first, 2);
+});

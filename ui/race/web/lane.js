@@ -1,5 +1,6 @@
 /* The card of one lane of a race: the lane's text and figures up to the race time shown. */
 import { basisOf, countedIn } from "./lane_basis.js";
+import { CHAINS } from "../../run/web/lane_run.js";
 import { laneMark } from "../../run/web/lane_style.js";
 import { LaneText } from "./lane_text.js";
 import { goalOf, placeInWords, speedRatio } from "./lane_places.js";
@@ -34,7 +35,6 @@ const FIGURES = [
 ];
 /** @type {[number, number]} px */
 const THUMBNAIL = [72, 34];
-const CHAINS = ["chain", "tuned_chain"];
 const PHASES = ["draft", "verify", "overhead"];
 const VERDICTS = {
   exact: "exact",

@@ -1,6 +1,6 @@
-/* What has arrived of a run or a race. A run is a single lane; a race has two to four. Independent
+/* What has arrived of a run or a race. A run is a single lane; a race has one to four. Independent
    of the DOM. */
-import { LaneRun, plainLane } from "./lane_run.js";
+import { CHAINS, LaneRun, plainLane } from "./lane_run.js";
 import { Painted } from "./painted.js";
 import { Following } from "../../shared/web/following.js";
 import { topology } from "../../shared/web/tree_layout.js";
@@ -211,10 +211,11 @@ export class Arrived extends Painted {
     return this.lanes[this.chosen] ?? NO_LANE;
   }
 
-  /** Index of the lane that is chosen at first: the first one with a draft. */
+  /** Index of the lane that is chosen at first: the first one with branches, else with a draft. */
   get first() {
-    const found = this.lanes.findIndex(({ about }) => !about.plain);
-    return Math.max(0, found);
+    const branches = ({ about }) => !about.plain && !CHAINS.includes(about.kind);
+    const found = this.lanes.findIndex(branches);
+    return Math.max(0, found < 0 ? this.lanes.findIndex(({ about }) => !about.plain) : found);
   }
 
   /** The steps of the chosen lane. */

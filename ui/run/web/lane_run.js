@@ -59,6 +59,8 @@ const START = Object.freeze({
   grams: 0,
   repeats: 0,
 });
+/** Kinds of lanes whose trees have no branches. */
+export const CHAINS = ["chain", "tuned_chain"];
 const CLOSE = 1e-9; // seconds; times that differ by less count as equal
 const VIEWS_KEPT = 200;
 
