@@ -135,9 +135,9 @@ export class LaneView {
   }
 
   makeSpeed() {
-    const line = el("div", { class: "race-speed", "data-part": "speed" }, this.root);
-    this.ratio = el("b", { class: "sq-tile-value", "data-part": "ratio" }, line);
-    this.unit = el("span", { class: "sq-tile-unit" }, line);
+    this.speed = el("div", { class: "race-speed", "data-part": "speed" }, this.root);
+    this.ratio = el("b", { class: "sq-tile-value", "data-part": "ratio" }, this.speed);
+    this.unit = el("span", { class: "sq-tile-unit" }, this.speed);
     const range = el("p", { class: "race-range" }, this.root);
     this.rangeTerm = addTerm(range, "95% CI", "range");
     this.range = el("span", { "data-part": "spread" }, range);
@@ -285,6 +285,7 @@ export class LaneView {
   paintSpeed(other, reference) {
     const { time, lanes, isOver, word } = this.store;
     const self = reference === this.index;
+    show(this.speed, lanes.length > 1);
     const ratio = other ? speedRatio(this.lane, other, time) : NaN;
     const some = known(ratio);
     const now = isOver || self ? "" : " so far";

@@ -4,7 +4,7 @@ import { laneStyles } from "../../run/web/lane_style.js";
 import { baseOf, goalOf, speedRatio } from "./lane_places.js";
 import { raceFacts } from "./race_header.js";
 import { Chart, followTheme } from "../../shared/web/chart.js";
-import { button, el, text } from "../../shared/web/dom.js";
+import { button, el, show, text } from "../../shared/web/dom.js";
 import { plotlyText } from "../../shared/web/format.js";
 import { makePanel } from "../../shared/web/panel.js";
 import { factLines } from "../../shared/web/run_facts.js";
@@ -98,6 +98,7 @@ export class RaceCharts {
     this.version = version;
     const base = lanes[baseOf(this.store, 0)];
     const over = base ? overWhat(base) : "";
+    show(this.speedup.panel.root, lanes.length > 1);
     text(this.tokens.word, word);
     text(this.speedup.word, [word, over].filter(Boolean).join(", "));
     text(

@@ -68,7 +68,7 @@ export class RaceHeader {
     if (store.pool?.planned) return;
     text(
       this.spoken,
-      over ? `Race ${STATES[state]}. ${headlinesInWords(store).join(". ")}. ${order(store)}` : "",
+      over ? [`Race ${STATES[state]}`, ...headlinesInWords(store), order(store)].join(". ") : "",
     );
   }
 

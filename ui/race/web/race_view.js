@@ -27,7 +27,7 @@ import { el, show } from "../../shared/web/dom.js";
  */
 
 const ABOUT =
-  "A race decodes one or two prompts in different ways, in two to four lanes side by side. Each lane’s clock runs only during its own steps.";
+  "A race decodes one or two prompts in different ways, in one to four lanes side by side. Each lane’s clock runs only during its own steps.";
 
 /** The elements of the Race view. */
 class RaceView extends RunView {
