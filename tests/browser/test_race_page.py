@@ -285,9 +285,9 @@ def test_the_race_tab_has_few_tab_stops(visit: Visit) -> None:
     page.evaluate("document.querySelector('#rc-view .sq-stage').view.seek(1e9)")
     settle(page)
     nodes = page.locator("#rc-page :is(a, button, input, select, textarea, [tabindex])")
-    assert nodes.evaluate_all(TAB_STOPS) <= 45
+    assert nodes.evaluate_all(TAB_STOPS) <= 47
     stops = page.locator("#rc-view :is(a, button, input, select, textarea, [tabindex])")
-    assert stops.evaluate_all(TAB_STOPS) <= 22
+    assert stops.evaluate_all(TAB_STOPS) <= 24
 
 
 LEGEND = """[...document.querySelectorAll('#rc-view .hw-chart')].map(chart => {
