@@ -60,7 +60,7 @@ pytestmark = pytest.mark.skipif(
 def page(browser: Browser, app: App) -> Iterator[Page]:
     """The page in light colours, with the models ready and axe-core in it. Nothing moves."""
     visit = Visit(browser, f"{app.url}?__theme=light", reduced_motion="reduce")
-    visit.page.wait_for_selector(".pg-status[data-stage=ready]", timeout=60_000)
+    visit.page.wait_for_selector(".pg-status[data-stage=ready]", timeout=120_000)
     stop_transitions(visit.page)
     visit.page.evaluate(AXE.read_text(encoding="utf-8"))
     yield visit.page

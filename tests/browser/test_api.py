@@ -144,7 +144,7 @@ def test_sixty_programs_at_once_cannot_keep_a_page_from_its_run(
 ) -> None:
     """Each has an address of its own, from which it may ask for one run at a time."""
     page = visit()
-    page.wait_for_selector(".pg-status[data-stage=ready]", timeout=40_000)
+    page.wait_for_selector(".pg-status[data-stage=ready]", timeout=120_000)
     addresses = [{"x-forwarded-for": f"203.0.113.{number}"} for number in range(60)]
     clients = [Client(app.url, verbose=False, headers=address) for address in addresses]
     given = {"prompt": "def mean(values):\n", "max_new_tokens": 256, "api_name": "/decode"}

@@ -611,7 +611,7 @@ def test_the_figures_are_drawn_and_follow_light_and_dark(page: Page) -> None:
 @pytest.mark.nightly
 def test_a_tree_from_the_lab_runs_in_the_decode_view(visit: Callable[..., Page]) -> None:
     page = visit()
-    page.wait_for_selector(".pg-status[data-stage=ready]", timeout=40_000)
+    page.wait_for_selector(".pg-status[data-stage=ready]", timeout=120_000)
     page.fill("#pg-tokens input", "24")
     open_view(page, "Tree")
     page.wait_for_selector(part("run"))

@@ -34,7 +34,7 @@ def pages(browser: Browser, app: App, count: int) -> Iterator[list[Page]]:
 def opened(page: Page, app: App) -> Page:
     page.set_default_timeout(60_000)
     page.goto(app.url)
-    page.wait_for_selector(".pg-status[data-stage=ready]", timeout=60_000)
+    page.wait_for_selector(".pg-status[data-stage=ready]", timeout=120_000)
     until(page, "s.steps.length > 0", 60)
     page.evaluate("document.querySelector('[data-act=panel]').click()")
     page.wait_for_selector("#pg-run")

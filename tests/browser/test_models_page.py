@@ -68,7 +68,7 @@ def opened(browser: Browser, models_app: App) -> Iterator[Callable[..., Page]]:
     def show(query: str = "", **options: Any) -> Page:
         visits.append(Visit(browser, models_app.url + query, **options))
         page = visits[-1].page
-        page.wait_for_selector(".pg-status[data-stage=ready]", timeout=60_000)
+        page.wait_for_selector(".pg-status[data-stage=ready]", timeout=120_000)
         return page
 
     yield show

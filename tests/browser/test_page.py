@@ -38,7 +38,7 @@ def until(page: Page, true: str, seconds: float = 20) -> None:
 
 
 def ready(page: Page) -> None:
-    page.wait_for_selector(".pg-status[data-stage=ready]", timeout=40_000)
+    page.wait_for_selector(".pg-status[data-stage=ready]", timeout=120_000)
     until(page, "s.steps.length > 0")  # the recorded run has arrived
 
 

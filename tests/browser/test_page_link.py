@@ -60,7 +60,7 @@ def opened(page: Page) -> list[str]:
 @pytest.mark.nightly
 def test_back_and_reload_show_the_same_again(open_at: Open) -> None:
     page = open_at("")
-    page.wait_for_selector(".pg-status[data-stage=ready]")
+    page.wait_for_selector(".pg-status[data-stage=ready]", timeout=120_000)
     page.wait_for_selector("[data-part=own]:visible")
     assert fragment(page) == ""
     open_view(page, "One decoder")
@@ -89,7 +89,7 @@ def test_back_and_reload_show_the_same_again(open_at: Open) -> None:
     )
     expect(page.locator("#pg-temperature input")).to_have_value("0.3")
     assert page.evaluate(f"{STAGE}.store.playing") is False
-    page.wait_for_selector(".pg-status[data-stage=ready]")
+    page.wait_for_selector(".pg-status[data-stage=ready]", timeout=120_000)
     page.wait_for_timeout(1000)
 
 

@@ -220,7 +220,8 @@ def test_every_speed_up_of_a_race_is_that_of_its_verdict(
     race = RACES[name](host)
     verdict = asdict(race.verdict)
     board.evaluate(
-        "text => { stage.ingest(JSON.parse(text)); stage.seek(stage.store.end); }", race.whole()
+        "text => { stage.ingest(JSON.parse(text)); stage.store.seekTime(stage.store.end); }",
+        race.whole(),
     )
     settle(board)
     pairs = pair_verdicts(verdict)

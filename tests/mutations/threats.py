@@ -518,8 +518,8 @@ VISITORS = (
     ),
     Mutation(
         "a run goes on past its time limit",
-        "ui/decode/run.py",
-        "            if time.monotonic() > end:\n                return self.overdue()\n",
+        "ui/serving/pausable_job.py",
+        "            if self._is_late:\n                break\n",
         "",
         "tests/ui/decode/test_run.py::test_a_run_ends_at_its_time_limit",
     ),

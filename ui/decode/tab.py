@@ -108,7 +108,7 @@ class LiveView(PausableView[DecodeJob | AgainJob]):
             concurrency_limit=None,
             **QUIET,
         )
-        self.header.select(self._chatting, None, self.chats, **UNQUEUED)
+        self.header.select(self.chatting, None, self.chats, **UNQUEUED)
 
     # -- runs --------------------------------------------------------------------------------------
 
@@ -222,7 +222,7 @@ class LiveView(PausableView[DecodeJob | AgainJob]):
                 yield {
                     self.header: self._model_host.status_json(),
                     self.form.run: gr.update(value=RUN if settled else LOADING),
-                    **(self._chatting() if settled else {}),
+                    **(self.chatting() if settled else {}),
                 }
             if not settled:
                 await asyncio.sleep(0.2)
@@ -236,7 +236,7 @@ class LiveView(PausableView[DecodeJob | AgainJob]):
                 )
             }
 
-    def _chatting(self) -> Updates:
+    def chatting(self) -> Updates:
         """Updates of the "As a chat message" boxes: shown and ticked if the models have a chat
         template, else hidden."""
         pair = self._model_host.pair_now

@@ -450,13 +450,10 @@ def test_the_chat_boxes_are_shown_for_models_with_a_chat_template(
         if isinstance(block, gr.Checkbox) and block.label == "As a chat message"
     ]
     assert [box.visible for box in boxes] == [False, False]
-    renew = next(fn.fn for fn in views.fns.values() if fn.api_name == "decode_renew")
-    live = renew.__self__
-    assert {update["visible"] for box, update in renew(request()).items() if box in live.chats} == {
-        False
-    }
+    shown = next(fn.fn for fn in views.fns.values() if fn.api_name == "decode_chatting")
+    assert [update["visible"] for update in shown().values()] == [False, False]
     board_messages(tab, tab.change(own(tab, folders), request()))
-    updates = {box: update for box, update in renew(request()).items() if box in live.chats}
+    updates = shown()
     assert len(updates) == 2
     assert all(update["visible"] and update["value"] for update in updates.values())
 
