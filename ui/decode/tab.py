@@ -19,7 +19,7 @@ from ui.decode.request import DecodeRequest, settings_of, tree_request_of
 from ui.decode.run import DecodeJob
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
-from ui.serving.session_view import sent_with
+from ui.serving.session_view import ASKED, sent_with
 from ui.shared.download import download
 from ui.shared.events import QUIET, UNQUEUED, Updates, model_work
 from ui.shared.layout import drawn, on_choice, side_and_main
@@ -100,7 +100,7 @@ class LiveView(PausableView[DecodeJob | AgainJob]):
         form.open.upload(self.open, form.open, self.shown, **QUIET)
         on_choice(form.example, self.example, [], self.shown, **QUIET)
         # when the view is first opened, so that other views do without its first run
-        self.stage.come(self.load, None, [self.stage, form.save, form.example], **QUIET)
+        self.stage.come(self.load, None, [self.stage, form.save, form.example], **ASKED)
         blocks.load(
             self.watch,
             None,

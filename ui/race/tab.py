@@ -31,7 +31,7 @@ from ui.race.run import RaceJob
 from ui.serving.inbox import SECONDS_PER_BATCH
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
-from ui.serving.session_view import sent_with
+from ui.serving.session_view import ASKED, sent_with
 from ui.shared import markup
 from ui.shared.download import download
 from ui.shared.events import QUIET, UNQUEUED, Updates, model_work, visitor
@@ -108,7 +108,7 @@ class RaceTab(PausableView[RaceJob | RaceOnJob]):
         applied.then(None, None, None, js="() => scrollTo(0, 0)", api_visibility="private")
         self.stage.link(self.use_link, live.profiles, [self.stage, *form.fields.values()], **QUIET)
         # when the tab is first opened, so that other pages do without the opening race
-        self.stage.come(self.load, None, [self.stage, form.save], **QUIET)
+        self.stage.come(self.load, None, [self.stage, form.save], **ASKED)
 
     # -- races -------------------------------------------------------------------------------------
 

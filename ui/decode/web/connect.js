@@ -60,9 +60,10 @@ export function connect(element, props, watch, trigger) {
     const own = message.done ? ownRun(view.store) : null;
     if (own) publishRun(own);
   };
-  connectComponent(root, props, watch, { ...view, take: receive });
+  const come = () => trigger("come");
+  connectComponent(root, props, watch, { ...view, take: receive }, { ask: come });
   whenShown(root, () => {
-    if (!hasCome) trigger("come");
+    if (!hasCome) come();
     hasCome = true;
   });
   linkMoment("decode", view.store, (values) => trigger("link", values));

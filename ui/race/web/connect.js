@@ -59,9 +59,10 @@ export function connect(element, props, watch, trigger) {
     rememberInAddress(message, "race");
     if (message.error) refused("race");
   };
-  connectComponent(root, props, watch, { ...view, take });
+  const come = () => trigger("come");
+  connectComponent(root, props, watch, { ...view, take }, { ask: come });
   whenShown(root, () => {
-    if (!hasCome) trigger("come");
+    if (!hasCome) come();
     hasCome = true;
   });
   /** @type {NodeListOf<HTMLElement>} */
