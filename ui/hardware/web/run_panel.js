@@ -19,7 +19,7 @@ const PARTS = {
   plain: ["one plain token", "plain token"],
 };
 const EMPTY =
-  "No run to compare with its prediction. Run a prompt in One decoder with “Timed on” set to this machine.";
+  "No run to compare with its prediction. Run a prompt with “Timed on” set to this machine.";
 
 /** The panel: a chart of the times by phase, and a table with the effect of each of the PARTS on
  * the speed-up. */

@@ -50,7 +50,7 @@ export class Answer {
   compare() {
     const { sent } = this;
     const run = finishedRun();
-    const [kind, tree] = run.meta.tree?.request ?? [];
+    const [kind, tree] = run.request ?? [];
     if (kind === "lab" && tree === sent?.parents.join(" "))
       text(this.measured, runWords(run, sent));
   }

@@ -33,7 +33,7 @@ const STILL_MS = 140; // how long nothing must change before the figures are red
  * @property {boolean} [loading] whether models are being loaded; if so, another message follows
  * @property {Profile | null} [profile] of this machine
  * @property {import("./machine_panel.js").OtherProfile[]} [profiles]
- * @property {string} [clock] key of the profile that is chosen in Decode; empty for this machine
+ * @property {string} [clock] key of the profile that is chosen in Run; empty for this machine
  * @property {Entry[]} [ways] of measuring acceptance
  * @property {Entry[]} [prompts] to measure on
  * @property {number} [most] most nodes of a tree that may run here

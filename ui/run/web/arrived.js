@@ -1,6 +1,5 @@
-/* What has arrived of a run or a race. A run is a single lane; a race has one to four. Independent
-   of the DOM. */
-import { CHAINS, LaneRun, plainLane } from "./lane_run.js";
+/* What has arrived of a run with its one to four lanes. Independent of the DOM. */
+import { CHAINS, LaneRun } from "./lane_run.js";
 import { Painted } from "./painted.js";
 import { Following } from "../../shared/web/following.js";
 import { topology } from "../../shared/web/tree_layout.js";
@@ -14,9 +13,8 @@ import { topology } from "../../shared/web/tree_layout.js";
  */
 
 /**
- * A message from the server (ui/decode/messages.py, ui/race/messages.py). A message without a name
- * has only words to show.
- * @typedef {StepsMessage & StateMessage & RaceMessage} Message
+ * A message from the server (ui/run/messages.py). A message without a name has only words to show.
+ * @typedef {StepsMessage & StateMessage & JudgedMessage} Message
  *
  * @typedef {object} StepsMessage
  * @property {number} [from] index of the first of `steps`
@@ -24,23 +22,20 @@ import { topology } from "../../shared/web/tree_layout.js";
  *   nodes; if `from` is 0, all trees so far
  * @property {Record<string, string>} [pieces] texts by token id: those that no earlier message had
  * @property {Step[]} [steps]
- * @property {LaneShown[]} [lanes] of a race
- * @property {number[]} [step_lanes] in a race, the lane of each step
+ * @property {LaneShown[]} [lanes]
+ * @property {number[]} [step_lanes] the lane of each step
  *
  * @typedef {object} StateMessage
- * @property {string} [run] name of the run
- * @property {string | null} [race] name of the race
+ * @property {string | null} [run] name of the run
  * @property {Meta} [meta]
  * @property {boolean} [done]
- * @property {boolean} [again] whether further runs are being made for a run's verdict
+ * @property {boolean} [stopped] whether a lane has not finished
  * @property {string} [end] why the run ended or paused
- * @property {string} [tail] text held back after the last token, such as an incomplete character
  * @property {string | null} [error]
  * @property {string | null} [notice]
- *
- * @typedef {object} RaceMessage what only races have
  * @property {string[]} [notes] sentences about the choice of the trees
- * @property {boolean} [stopped]
+ *
+ * @typedef {object} JudgedMessage
  * @property {(Result | null)[]} [results]
  * @property {AnalysisShown[]} [analysis]
  * @property {Verdict} [verdict]
@@ -55,14 +50,11 @@ import { topology } from "../../shared/web/tree_layout.js";
 const NO_LANE = new LaneRun();
 const KEPT = ["notes", "error", "notice", "results", "analysis", "verdict", "pool"];
 
-/** @type {(message: Message) => string | null} */
-const nameOf = ({ run, race }) => run ?? race ?? null;
-
-// Whether a message is about further runs of a race that is over.
+// Whether a message is about further runs of a run that is over.
 /** @type {(message: Message) => boolean} */
 const isOfFurtherRuns = ({ pool, done }) => pool !== undefined && done === undefined;
 
-/** A run or a race as far as it has arrived. */
+/** A run as far as it has arrived. */
 export class Arrived extends Painted {
   version = 0; // counts the calls of `reset`
   hasHeard = false; // whether a message has arrived
@@ -73,7 +65,7 @@ export class Arrived extends Painted {
     this.reset(null);
   }
 
-  /** @param {string | null} name of the run or race that follows */
+  /** @param {string | null} name of the run that follows */
   reset(name) {
     this.name = name;
     /** @type {Meta} */
@@ -81,8 +73,6 @@ export class Arrived extends Painted {
     /** @type {LaneRun[]} */
     this.lanes = [];
     this.chosen = 0; // index of the lane whose steps are shown
-    /** @type {LaneRun | null} the plain decoding beside a run */
-    this.alone = null;
     /** @type {Topology[]} */
     this.trees = [];
     /** @type {Map<string, string>} */
@@ -91,12 +81,10 @@ export class Arrived extends Painted {
     this.arrived = [];
     /** @type {number[]} the lane of each of these steps */
     this.stepLanes = [];
-    this.done = false; // whether the run or race has ended or paused
+    this.done = false; // whether the run has ended or paused
     this.hasPaused = false; // whether it had ended or paused before the newest step
-    this.isRunAgain = false; // whether further runs are being made for the verdict of a run
     /** @type {string | null} */
     this.reason = null; // why the run ended
-    this.tail = "";
     this.error = null;
     /** @type {string | null} */
     this.notice = null;
@@ -112,7 +100,7 @@ export class Arrived extends Painted {
     this.verdict = null;
     /** @type {PoolShown | null} */
     this.pool = null;
-    this.isEarlier = false; // whether the form was changed since the race appeared
+    this.isEarlier = false; // whether the form was changed since the run appeared
     this.version += 1;
   }
 
@@ -123,7 +111,7 @@ export class Arrived extends Painted {
    * @param {Message} message
    */
   ingest(message) {
-    const has = nameOf(message) === this.name ? this.arrived.length : 0;
+    const has = (message.run ?? null) === this.name ? this.arrived.length : 0;
     if ((message.from ?? 0) > has)
       this.set({ error: "Some steps did not arrive. Reload the page." });
     else this.take(message);
@@ -132,12 +120,12 @@ export class Arrived extends Painted {
   /** @param {Message} message */
   take(message) {
     this.hasHeard = true;
-    const name = nameOf(message);
-    if (isOfFurtherRuns(message) && name !== this.name) return; // the page shows another race
+    const name = message.run ?? null;
+    if (isOfFurtherRuns(message) && name !== this.name) return; // the page shows another run
     if (name !== null && name !== this.name) this.reset(name);
     const before = this.steps.length;
     this.hasPaused ||= this.done;
-    if (message.meta) this.takeMeta(message.meta);
+    if (message.meta) this.meta = message.meta;
     this.takeSteps(message);
     this.takeState(message);
     this.settle(before);
@@ -145,28 +133,22 @@ export class Arrived extends Painted {
     this.changed();
   }
 
-  /** @param {Meta} meta */
-  takeMeta(meta) {
-    this.meta = meta;
-    this.alone = plainLane(meta);
-  }
-
   /** @param {StepsMessage} message */
-  takeSteps({ from = this.arrived.length, steps = [], trees = [], pieces = {}, ...race }) {
+  takeSteps({ from = this.arrived.length, steps = [], trees = [], pieces = {}, ...rest }) {
     const before = this.arrived.length;
     // A message that begins with the first step has all trees so far.
     const first = from === 0 ? 0 : this.trees.length;
     const isRepeated = steps.length > 0 && from + steps.length <= before;
     if (!isRepeated) trees.forEach((tree, k) => (this.trees[first + k] ??= topology(tree)));
     for (const [id, text] of Object.entries(pieces)) this.pieces.set(id, text);
-    race.step_lanes?.forEach((lane, k) => (this.stepLanes[from + k] = lane));
+    rest.step_lanes?.forEach((lane, k) => (this.stepLanes[from + k] = lane));
     this.arrived.push(...steps.slice(before - from));
-    if (race.lanes) this.takeLanes(race.lanes);
+    if (rest.lanes) this.takeLanes(rest.lanes);
     else for (let i = before; i < this.arrived.length; i++) this.add(i);
   }
 
   /**
-   * Take the lanes of a race, and count their steps again.
+   * Take the lanes, and count their steps again.
    * @param {LaneShown[]} lanes
    */
   takeLanes(lanes) {
@@ -179,21 +161,17 @@ export class Arrived extends Painted {
   /** @param {number} i index among the steps of all lanes */
   add(i) {
     const step = this.arrived[i];
-    const lane = this.stepLanes[i] ?? 0;
-    this.lanes[lane] ??= new LaneRun(); // a run alone
-    this.lanes[lane].add(step, this.trees[step.tree]);
+    this.lanes[this.stepLanes[i]].add(step, this.trees[step.tree]);
   }
 
   /** @param {Message} message */
   takeState(message) {
-    const { done, end = null, tail = "", stopped = false, again = false, error } = message;
-    this.isRunAgain = again;
+    const { done, end = null, stopped = false, error } = message;
     if (done !== undefined) {
       this.done = Boolean(done);
       this.stopped = stopped;
       this.reason = end;
-      this.tail = String(tail);
-      if (error !== undefined && nameOf(message) !== null) this.failed = Boolean(error);
+      if (error !== undefined && message.run) this.failed = Boolean(error);
     }
     for (const name of KEPT) if (message[name] !== undefined) this[name] = message[name];
   }
@@ -234,14 +212,18 @@ export class Arrived extends Painted {
   }
 
   /**
-   * Plain decoding of the chosen lane's prompt.
-   * @returns {LaneRun | null} null if there is none beside the chosen lane, or its times are not
-   *   known
+   * The plain lane on the prompt of a lane.
+   * @param {LaneRun} lane
+   * @returns {LaneRun | null} null if there is no other plain lane on it
    */
-  get plain() {
-    const { lane } = this;
+  plainOf(lane) {
     const isBeside = ({ about }) => about.plain && about.prompt_name === lane.about.prompt_name;
-    return this.alone ?? this.lanes.find((one) => one !== lane && isBeside(one)) ?? null;
+    return this.lanes.find((one) => one !== lane && isBeside(one)) ?? null;
+  }
+
+  /** The plain lane beside the chosen one. */
+  get plain() {
+    return this.plainOf(this.lane);
   }
 
   /** The most decode time of any lane so far, in seconds. */

@@ -1,10 +1,8 @@
-/* What has arrived of one lane (one decoder on one prompt), and what is counted of it. A run alone
-   is the only lane of its store. Times are in seconds of the lane's own decode time. Independent of
-   the DOM. */
+/* What has arrived of one lane (one decoder on one prompt), and what is counted of it. Times are in
+   seconds of the lane's own decode time. Independent of the DOM. */
 import { readable } from "../../shared/web/format.js";
 import { Repeats } from "../../shared/web/repeats.js";
 import { draftedOf, viewStep } from "../../shared/web/step_view.js";
-import { topology } from "../../shared/web/tree_layout.js";
 import { SlotCounts } from "./slot_counts.js";
 
 /**
@@ -19,10 +17,8 @@ import { SlotCounts } from "./slot_counts.js";
  * @typedef {object} Sum
  * @property {number} steps how many steps these are
  * @property {number} tokens how many tokens they emitted
- * @property {number} drafted how many of these are from the draft: fewer than `accepted` if the run
- *   ended inside an accepted path
- * @property {number} most the most tokens that one step emitted
- * @property {number} accepted how many nodes were accepted, roots not counted
+ * @property {number} drafted how many of these are from the draft: fewer than were
+ *   accepted if the run ended inside an accepted path
  * @property {number} nodes how many nodes the trees had, roots counted
  * @property {number} seconds their decode time, the sum of `draft`, `verify` and `overhead`
  * @property {number} draft
@@ -32,25 +28,11 @@ import { SlotCounts } from "./slot_counts.js";
  * @property {number} repeats how many of these also occur earlier in the text
  */
 
-/**
- * Totals up to a step: the sums, and ratios of them, which are NaN where they are undefined.
- * @typedef {object} Ratios
- * @property {number} tokensPerStep
- * @property {number} tokensPerSecond
- * @property {number} draftShare
- * @property {number} acceptedPerStep
- * @property {number} proposedPerStep
- * @property {boolean} whole whether these are the totals of all steps received so far
- * @typedef {Sum & Ratios} Totals
- */
-
 /** @type {Readonly<Sum>} */
 const START = Object.freeze({
   steps: 0,
   tokens: 0,
   drafted: 0,
-  most: 0,
-  accepted: 0,
   nodes: 0,
   seconds: 0,
   draft: 0,
@@ -82,14 +64,14 @@ export class LaneRun {
   #views = new Map();
 
   /**
-   * @param {Partial<LaneShown>} [about] what the server says of it; empty for a run alone
+   * @param {Partial<LaneShown>} [about] what the server says of it
    * @param {number} [index]
    */
   constructor(about = {}, index = 0) {
     this.about = about;
     this.index = index;
     const name = about.name || `Lane ${index + 1}`;
-    /** The lane's name on the page. In a race of two prompts it includes that of its prompt. */
+    /** The lane's name on the page. In a run of two prompts it includes that of its prompt. */
     this.title = readable([name, about.prompt_name].filter(Boolean).join(" on "));
   }
 
@@ -101,14 +83,14 @@ export class LaneRun {
     const { largest } = this;
     if (topo.n > largest.n) this.largestTree = step.tree;
     for (const name of Object.keys(largest)) largest[name] = Math.max(largest[name], topo[name]);
-    this.sums.push({ ...plus(this.sums.at(-1), step, topo.n), ...this.#eights.add(step.emitted) });
+    this.sums.push({ ...plus(this.sum, step, topo.n), ...this.#eights.add(step.emitted) });
     this.slots.add(step, topo);
     this.steps.push(step);
   }
 
   /** Decode time so far. */
   get seconds() {
-    return this.sums.at(-1).seconds;
+    return this.sum.seconds;
   }
 
   /** Why the lane ended; null while it runs, or if it was stopped. */
@@ -149,23 +131,9 @@ export class LaneRun {
     return this.sums[this.count(time)];
   }
 
-  /**
-   * Totals at the end of step `i`.
-   * @param {number} i
-   * @returns {Totals}
-   */
-  totals(i) {
-    const sum = this.sums[i + 1] ?? START;
-    const { steps, tokens, seconds } = sum;
-    return {
-      ...sum,
-      tokensPerStep: ratio(tokens, steps),
-      tokensPerSecond: ratio(tokens, seconds),
-      draftShare: ratio(sum.drafted, tokens),
-      acceptedPerStep: ratio(sum.accepted, steps),
-      proposedPerStep: ratio(sum.nodes - steps, steps),
-      whole: i === this.steps.length - 1,
-    };
+  /** Sums of all steps so far. */
+  get sum() {
+    return this.sums.at(-1);
   }
 
   /**
@@ -186,8 +154,6 @@ export class LaneRun {
   }
 }
 
-const ratio = (a, b) => (b ? a / b : NaN);
-
 /** @type {(sum: Sum, step: Step, nodes: number) => Omit<Sum, "grams" | "repeats">} */
 function plus(sum, step, nodes) {
   const { draft = 0, verify = 0, overhead = 0 } = step.seconds ?? {};
@@ -196,29 +162,10 @@ function plus(sum, step, nodes) {
     steps: sum.steps + 1,
     tokens: sum.tokens + tokens,
     drafted: sum.drafted + draftedOf(step),
-    most: Math.max(sum.most, tokens),
-    accepted: sum.accepted + step.verdict.path.length - 1,
     nodes: sum.nodes + nodes,
     seconds: sum.seconds + draft + verify + overhead,
     draft: sum.draft + draft,
     verify: sum.verify + verify,
     overhead: sum.overhead + overhead,
   };
-}
-
-/**
- * The plain decoding beside a run as a lane. Each of its steps emits one token.
- * @param {Meta} meta of the run
- * @returns {LaneRun | null} null if the times of its tokens are not known
- */
-export function plainLane({ plain }) {
-  if (!plain?.seconds?.length) return null;
-  const lane = new LaneRun({ plain: true });
-  const topo = topology([-1]);
-  const verdict = { path: [0], bonus: 0, trials: [] };
-  for (const verify of plain.seconds) {
-    const seconds = { draft: 0, verify, overhead: 0 };
-    lane.add({ tree: 0, tokens: [0], verdict, emitted: [0], seconds }, topo);
-  }
-  return lane;
 }

@@ -38,7 +38,7 @@ export function laneStyles(lanes) {
  * @param {number} at
  */
 export function drawLine(host, { earlierSame, colour, dash, path }, y, to, at) {
-  const line = svg("g", { class: "race-stroke", style: `--race-lane: ${colour}` }, host);
+  const line = svg("g", { class: "run-stroke", style: `--lane: ${colour}` }, host);
   const dashes = dash === "solid" ? null : dash.replaceAll("px", "");
   svg("path", { d: `M0 ${y}H${to}`, "stroke-dasharray": dashes }, line);
   const open = earlierSame % 2 ? "yes" : null;
@@ -51,7 +51,7 @@ export function drawLine(host, { earlierSame, colour, dash, path }, y, to, at) {
  * @returns {SVGElement}
  */
 export function laneMark(style) {
-  const mark = svg("svg", { class: "race-mark", viewBox: "0 0 26 12", "aria-hidden": "true" });
+  const mark = svg("svg", { class: "run-mark", viewBox: "0 0 26 12", "aria-hidden": "true" });
   drawLine(mark, style, 6, 26, 13);
   return mark;
 }

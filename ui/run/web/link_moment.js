@@ -1,4 +1,4 @@
-/* Connects a view of runs or races to the page's address, which keeps the form's values, the step
+/* Connects a view of runs to the page's address, which keeps the form's values, the step
    on screen and the chosen lane. */
 import { offerStep } from "../../shared/web/between_tabs.js";
 import { formValues, withFormValues } from "../../shared/web/form_values.js";

@@ -144,11 +144,11 @@ export class Presenter {
     this.dialog.style.setProperty("--sq-size", size + "px");
     setIcon(this.playing, store.playing ? "pause" : "play");
     this.paintHead();
-    const { lanes, lane } = store;
+    const { lanes } = store;
     const texts = this.texts.take(lanes.length);
     lanes.forEach((one, i) => texts[i].paint(one));
     this.dialog.classList.toggle("has-lanes", lanes.length > 1);
-    this.totals.paint(lanes.length > 1 ? lanes : [store.plain, lane]);
+    this.totals.paint();
     text(this.caption, step ? (store.slow.shown?.words ?? result(step)) : "");
     if (step) this.tree.paint(step, size);
   }
@@ -178,8 +178,8 @@ export class Presenter {
 
 // What the tree, the text and the bars are of: the first run, if there are several.
 /** @type {(store: RunStore) => string} */
-function placeOf({ at, steps, isWhole, meta, verdict }) {
-  const isFirst = (meta.speedup?.runs ?? verdict?.races) > 1;
+function placeOf({ at, steps, isWhole, verdict }) {
+  const isFirst = verdict?.races > 1;
   const step = `step ${at + 1} of ${steps.length}`;
   if (isWhole) return `whole ${isFirst ? "first " : ""}run, tree of ${step}`;
   return isFirst ? `first run, ${step}` : step;
@@ -231,7 +231,7 @@ class PresenterText {
   write(steps) {
     this.box.replaceChildren();
     const from = Math.max(0, steps.length - STEPS);
-    for (const word of from ? [] : promptWords(promptText(this.store.meta)))
+    for (const word of from ? [] : promptWords(promptText(this.store, this.lane)))
       el("span", { class: "sq-prompt", text: word }, this.box);
     for (const step of steps.slice(from)) {
       const group = el("span", {}, this.box);
@@ -270,17 +270,16 @@ class PresenterTotals {
     return { node, title, bar, number: el("span", {}, node) };
   }
 
-  /** @param {(LaneRun | null)[]} lanes those that are null have no row */
-  paint(lanes) {
+  paint() {
     const { store } = this;
-    const shown = lanes.filter(Boolean);
-    const all = Math.max(...store.lanes.map(({ sums }) => sums.at(-1).tokens), 1);
-    const rows = this.rows.take(shown.length);
-    shown.forEach((lane, i) => {
+    const { lanes } = store;
+    const all = Math.max(...lanes.map(({ sum }) => sum.tokens), 1);
+    const rows = this.rows.take(lanes.length);
+    lanes.forEach((lane, i) => {
       const { node, title, number, bar } = rows[i];
       const { tokens } = lane.sums[store.shown(lane)];
       attr(node, "data-row", lane.about.plain ? "plain" : "run");
-      text(title, store.lanes.length > 1 ? lane.title : rowName(lane.largest));
+      text(title, lanes.length > 1 ? lane.title : rowName(lane.largest));
       text(number, count(tokens, "token"));
       bar.style.width = (Math.min(1, tokens / all) * 100).toFixed(1) + "%";
     });

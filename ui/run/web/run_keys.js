@@ -1,5 +1,5 @@
-/* The keyboard of a view of a run or a race. Most keys are ignored while the view
-   is scrolled off the screen, and while the focus is in a field or outside the view. */
+/* The keyboard of a view of runs. Most keys are ignored while the view is scrolled off the screen,
+   and while the focus is in a field or outside the view. */
 import { button, el } from "../../shared/web/dom.js";
 
 /**
@@ -12,8 +12,6 @@ const TYPING = "input, textarea, select, [contenteditable=''], [contenteditable=
 
 /** @type {[string, string]} */
 const RUN = ["Ctrl Enter", "run, also while you type in the form; on a Mac also ⌘ Enter"];
-/** @type {[string, string]} */
-const LANES = ["1 2 3 4", "show the steps of lane 1, 2, 3 or 4"];
 
 /** The keys of the playback and of the tree. */
 export class RunKeys {
@@ -21,13 +19,11 @@ export class RunKeys {
    * @param {RunStore} store
    * @param {any} stage the view: its `root`, `scrubber`, `tree` and `presenter`
    * @param {FormBeside} page
-   * @param {boolean} hasLanes whether it can show more than one lane
    */
-  constructor(store, stage, page, hasLanes) {
+  constructor(store, stage, page) {
     this.store = store;
     this.stage = stage;
     this.page = page;
-    this.hasLanes = hasLanes;
     this.isVisible = true;
     this.off = new AbortController();
     const { signal } = this.off;
@@ -55,7 +51,7 @@ export class RunKeys {
       [". ,", "slow motion: next or previous frame of the step"],
       ["Home End", "first step, or the end"],
       ["L", "follow the newest step"],
-      ...(this.hasLanes ? [LANES] : []),
+      ["1 2 3 4", "choose lane 1, 2, 3 or 4"],
       ["F", "show only the accepted path with its neighbours, or all nodes"],
       ["H", "heat: show how often each slot was accepted"],
       ["+ − 0", "zoom the tree; 0 fits it"],

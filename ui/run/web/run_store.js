@@ -1,6 +1,6 @@
-/* The state of a view of a run or a race: what has arrived, the lane and the moment shown, and the
-   playback. The moment is a step of the chosen lane, and the time since that step began or ended.
-   The other lanes are shown at the same time of their own clocks. Independent of the DOM. */
+/* The state of a view of a run: what has arrived, the lane and the moment shown, and the playback.
+   The moment is a step of the chosen lane, and the time since that step began or ended. The other
+   lanes are shown at the same time of their own clocks. Independent of the DOM. */
 import { Arrived } from "./arrived.js";
 import { bestStep } from "./steps_to_show.js";
 import { SLOWEST_FRAME, prefersStillness } from "../../shared/web/playback.js";
@@ -11,17 +11,18 @@ import { LARGE } from "../../shared/web/tree_layout.js";
 /**
  * @import { StepView } from "../../shared/web/step_view.js"
  * @import { NodeId } from "../../shared/web/tree_layout.js"
- * @import { LaneRun, Totals } from "./lane_run.js"
+ * @import { LaneRun } from "./lane_run.js"
  */
 
 const EASY = 5; // playing a recording should take at least this many seconds
 const STEP = 0.2; // least seconds of a step at the rate "easy"
 const CLOSE = 1e-9; // seconds; times that differ by less count as equal
 
-/** A run or a race with its playback. */
+/** A run with its playback. */
 export class RunStore extends Arrived {
   rate = "x1";
   isRateChosen = false; // whether the visitor chose the rate
+  showsFigures = false; // whether the cards of the lanes show their figures
   /** @type {"focus" | "all" | null} which nodes are drawn; null: depends on the size of the
    * chosen lane's largest tree */
   mode = null;
@@ -68,15 +69,6 @@ export class RunStore extends Arrived {
     this.forgetNodes();
     this.stand(time);
     this.changed();
-  }
-
-  /**
-   * Totals of the chosen lane up to the end of step `i`.
-   * @param {number} [i]
-   * @returns {Totals}
-   */
-  totals(i = this.at) {
-    return this.lane.totals(i);
   }
 
   /**

@@ -1,19 +1,43 @@
-/* What the views of a run and of a race have in common: one store, the playback bar, and the panels
-   about the steps of the chosen lane. */
+/* The view of runs: the verdict, the lanes side by side, the playback and the panels about the
+   steps of the chosen lane, facts, and the analysis. The page uses only `mountRun`. */
+import { Analysis } from "./analysis.js";
+import { presenterHead } from "./headline.js";
 import { Inspector } from "./inspector.js";
+import { LaneCard } from "./lane_card.js";
+import { baseOf } from "./lane_places.js";
+import { laneStyles } from "./lane_style.js";
 import { Presenter } from "./presenter.js";
+import { PromptLines } from "./prompt_lines.js";
+import { RunAbout } from "./run_about.js";
 import { RunKeys } from "./run_keys.js";
 import { RunStore } from "./run_store.js";
 import { Scrubber } from "./scrubber.js";
 import { StepBars } from "./step_bars.js";
 import { TreePanel } from "./tree_panel.js";
-import { button, el } from "../../shared/web/dom.js";
+import { RunVerdict } from "./verdict.js";
+import { Banners } from "../../shared/web/banners.js";
+import { button, el, show } from "../../shared/web/dom.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
 /**
  * @import { FormBeside } from "../../shared/web/form_buttons.js"
+ * @import { LaneRun } from "./lane_run.js"
  * @import { Message } from "./arrived.js"
- * @import { PresenterHead } from "./presenter.js"
+ */
+
+/**
+ * What the page around the view can do.
+ *
+ * `trigger` is called with one of these names and objects:
+ * "apply", {lane, parents}: put the tree `parents` into lane number `lane` of the form.
+ * "more", {run}: make further runs of a run.
+ * @typedef {object} ForRuns
+ * @property {(name: string, data?: object) => void} [trigger]
+ * @property {(run: string) => void} [take] copies the settings of a run to the page's form
+ * @property {() => void} [follow] asks for the current run of another visitor
+ * @property {boolean} [isPaced] whether a run made on this page is played from its first step;
+ *   otherwise its newest step is shown, until the visitor chooses another step
+ * @typedef {FormBeside & ForRuns} Page
  */
 
 /**
@@ -22,29 +46,46 @@ import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
  * @property {(message: Message) => void} ingest
  * @property {(i: number) => void} seek goes to a step of the chosen lane
  * @property {RunStore} store
- * @property {any} stage the view
+ * @property {RunView} stage the view
  */
 
-/** The view. A subclass defines `paint`. */
+/** The elements of the view. */
 export class RunView {
+  /** @type {LaneCard[]} */
+  cards = [];
+  /** @type {LaneRun[]} the lanes that the cards show */
+  built = [];
+
   /**
    * @param {HTMLElement} root a `.sq-stage`
-   * @param {FormBeside} page
+   * @param {Page} page
    */
   constructor(root, page) {
     this.root = root;
-    this.page = page;
-    this.store = new RunStore();
-    this.frame = el("div", { class: "sq-frame" });
+    const store = new RunStore();
+    this.store = store;
+    store.isPaced = Boolean(page.isPaced);
+    /** @type {HTMLElement | null} shown until the first message */
+    this.skeleton = root.querySelector(".sq-skeleton");
+    const frame = el("div", { class: "sq-frame" });
+    root.replaceChildren(...(this.skeleton ? [this.skeleton] : []), frame);
+    root.classList.add("run-stage");
+    root.classList.toggle("is-waiting", Boolean(this.skeleton));
+    this.banners = new Banners(store, frame, page.follow);
+    this.verdict = new RunVerdict(store, frame, page);
+    this.grid = el("div", { class: "run-lanes", "data-part": "lanes" }, frame);
+    this.prompts = new PromptLines(store, frame, page);
+    this.buildSteps(frame, page);
+    this.about = new RunAbout(store, frame);
+    this.analysis = new Analysis(store, frame, page);
+    this.empty = el("div", { class: "sq-empty", "data-part": "empty" }, frame);
+    el("p", { class: "sq-empty-title", text: "Press Run" }, this.empty);
+    store.onPaint(() => this.paint());
+    store.changed();
   }
 
-  /**
-   * Build the playback bar and the panels.
-   * @param {() => PresenterHead} head the line on top of presenter mode
-   * @param {boolean} hasLanes whether it can show more than one lane
-   */
-  buildSteps(head, hasLanes) {
-    const { store, frame, root } = this;
+  buildSteps(frame, page) {
+    const { store, root } = this;
     this.scrubber = new Scrubber(store, frame);
     this.main = el("div", { class: "sq-main" }, frame);
     const left = el("div", { class: "sq-left" }, this.main);
@@ -52,50 +93,80 @@ export class RunView {
     this.tree = new TreePanel(store, left, this.scrubber.root);
     this.bars = new StepBars(store, left, this.scrubber);
     this.inspector = new Inspector(store, right);
-    this.presenter = new Presenter(store, root, head);
+    this.presenter = new Presenter(store, root, () => presenterHead(store));
     const hint = TOOLTIPS["button present"];
     const look = { icon: "present", label: "Presenter mode (P)", part: "present", hint };
     this.present = button(this.scrubber.root, { ...look, act: () => this.presenter.open() });
     this.scrubber.help.before(this.present);
-    this.keys = new RunKeys(store, this, this.page, hasLanes);
+    this.keys = new RunKeys(store, this, page);
   }
 
-  /** Paint from now on. */
-  start() {
-    this.store.onPaint(() => this.paint());
-    this.store.changed();
-  }
-
+  // While the page waits for its first message, the panels are laid out behind the skeleton, so
+  // that their sizes are known when the first step arrives.
   paint() {
-    throw new Error("a subclass must define paint()");
-  }
-
-  paintSteps() {
     const { store, root } = this;
-    const some = store.steps.length > 0;
+    const some = store.lanes.length > 0;
+    const isWaiting = Boolean(this.skeleton) && !store.name && !store.error && !store.notice;
+    const isOpening = Boolean(store.meta.opening) && store.pin === null;
+    if (this.built !== store.lanes) this.buildLanes();
+    for (const { root: part } of [this.verdict, this.prompts, this.scrubber, this.about])
+      show(part, some || isWaiting);
+    for (const part of [this.grid, this.main]) show(part, some || isWaiting);
+    show(this.analysis.root, some);
+    show(this.empty, !some && !isWaiting && (store.hasHeard || Boolean(this.skeleton)));
+    if (this.skeleton) show(this.skeleton, isWaiting);
+    root.classList.toggle("is-waiting", isWaiting);
+    root.classList.toggle("is-empty", !some && !isWaiting);
+    root.classList.toggle("is-opening", isOpening);
     root.classList.toggle("is-live", store.live && !store.done);
+    root.dataset.state = store.state;
     root.dataset.step = String(store.at);
     root.dataset.steps = String(store.arrived.length);
+    for (const panel of [this.banners, this.verdict, this.prompts]) panel.paint();
+    for (const card of this.cards) card.paint(baseOf(store, card.index));
     for (const panel of [this.bars, this.scrubber, this.tree]) panel.paint();
-    if (!root.classList.contains("is-opening")) this.inspector.paint(); // hidden in the opening
-    this.present.disabled = !some;
-    this.presenter.paint();
+    if (!isOpening) this.inspector.paint(); // hidden in the opening
+    this.present.disabled = !store.steps.length;
+    for (const panel of [this.presenter, this.about, this.analysis]) panel.paint();
+    this.settle();
   }
 
-  /** Scroll the panels. This needs the finished layout. Called after all painting, it costs one
-   * layout per frame. */
+  buildLanes() {
+    const { store, grid } = this;
+    this.built = store.lanes;
+    grid.replaceChildren();
+    grid.dataset.lanes = String(store.lanes.length);
+    const styles = laneStyles(store.lanes);
+    this.cards = styles.map((style, i) => new LaneCard(store, grid, i, style));
+  }
+
+  // Scroll the panels. This needs the finished layout. Called after all painting, it costs one
+  // layout per frame.
   settle() {
     for (const panel of [this.inspector.story, this.tree]) panel.settle();
   }
 
-  /** @returns {Mounted} */
-  get mounted() {
-    const { store } = this;
-    return {
-      ingest: (message) => store.ingest(message),
-      seek: (i) => store.seek(i),
-      store,
-      stage: this,
-    };
+  /** Show no run, and wait for none. */
+  forget() {
+    this.skeleton?.remove();
+    this.skeleton = null;
+    this.store.reset(null);
   }
+}
+
+/**
+ * Build the view inside `root`.
+ * @param {HTMLElement} root a `.sq-stage`
+ * @param {Page} [page]
+ * @returns {Mounted}
+ */
+export function mountRun(root, page = {}) {
+  const stage = new RunView(root, page);
+  const { store } = stage;
+  return {
+    ingest: (message) => store.ingest(message),
+    seek: (i) => store.seek(i),
+    store,
+    stage,
+  };
 }

@@ -1,7 +1,7 @@
-/* The playback bar of a run or a race. Its track shows the chosen lane as a row of blocks, one for
-   each step. Steps that are too narrow to see share a block. The part of a block in which the draft
-   runs is hatched, and the rest is solid. If the step times of plain decoding are known, a second
-   row above shows its steps on the same time axis. All other lanes are thin lines below. */
+/* The playback bar of a run. Its track shows the chosen lane as a row of blocks, one for each step.
+   Steps that are too narrow to see share a block. The part of a block in which the draft runs is
+   hatched, and the rest is solid. If plain decoding is another lane on the same prompt, a second row
+   above shows its steps on the same time axis. All other lanes are thin lines below. */
 import { drawLine, laneStyles } from "./lane_style.js";
 import { PlaybackBar } from "./playback_bar.js";
 import { drawnBlocks } from "./track_blocks.js";
@@ -107,7 +107,7 @@ export class Scrubber extends PlaybackBar {
     const { plain } = store;
     this.head.style.transform = `translateX(${this.share(store.time) * this.size.w}px)`;
     this.cut(this.past, store.time);
-    const { tokens, seconds } = store.totals(store.written);
+    const { tokens, seconds } = store.lane.sums[store.written + 1];
     const alone = plain?.sumAt(store.time);
     this.cut(this.numbers.plain, alone?.seconds ?? 0);
     this.cut(this.numbers.run, seconds);

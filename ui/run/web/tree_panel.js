@@ -351,10 +351,10 @@ export class TreeNote {
   paint() {
     const { store } = this;
     const hasEnded = store.done && store.at === store.last;
-    const isFixed = Boolean(store.meta.tree?.nodes); // else the tree changes from step to step
-    const full = hasEnded && isFixed ? lastFullStep(store) : -1;
+    const { changes, why: reason } = store.lane.about;
+    const full = hasEnded && !changes ? lastFullStep(store) : -1;
     const isSmall = full >= 0 && full < store.at;
-    const why = readable(store.meta.tree?.why);
+    const why = readable(reason);
     const limit = { length: "token", context: "context" }[store.ending];
     const cut = limit
       ? limited(limit, store.view()?.topo.n)

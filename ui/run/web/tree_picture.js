@@ -1,10 +1,9 @@
 /* A picture of the step on screen, to save as a file. From top to bottom: what the step did, the
    facts of the run, a badge if its times are simulated, the legend, and the tree. */
-import { runFacts } from "./lane_facts.js";
 import * as dom from "../../shared/web/dom.js";
 import { svg } from "../../shared/web/dom.js";
 import { hidesNodes } from "../../shared/web/tree_layout.js";
-import { factLines } from "../../shared/web/run_facts.js";
+import { factLines, runFacts } from "../../shared/web/run_facts.js";
 import { isSimulated, paintBadge } from "../../shared/web/run_words.js";
 import * as pictures from "../../shared/web/save_picture.js";
 import { columnNames } from "../../shared/web/tree_columns.js";
@@ -144,7 +143,7 @@ class Sheet {
   // times must always say so.
   badge(panel, meta) {
     const badge = dom.el("span", { class: "sq-badge" }, panel);
-    paintBadge(badge, meta, true, "run");
+    paintBadge(badge, meta, true);
     const words = badge.textContent;
     const look = getComputedStyle(badge);
     const [fill, ink] = [look.backgroundColor, look.color].map(this.colour);

@@ -4,8 +4,10 @@ import { el } from "../../shared/web/dom.js";
 import { readable } from "../../shared/web/format.js";
 
 /**
+ * @import { LaneRun } from "./lane_run.js"
  * @import { Meta } from "../../shared/web/run_facts.js"
  * @import { Step } from "../../shared/web/step_view.js"
+ * @typedef {{meta: Meta, lanes: LaneRun[]}} Prompted a run
  */
 
 const SPECIAL = "a special token, usually from the chat template";
@@ -13,25 +15,28 @@ const SPECIAL = "a special token, usually from the chat template";
 /** @type {(value: string) => string} readable text with a new line after each mark of one */
 export const lines = (value) => readable(value).replaceAll("⏎", "⏎\n");
 
-/** @type {(meta: Meta) => string} the text before the answer */
-export const promptText = (meta) =>
-  pieces(meta)
+/** @type {(run: Prompted, lane: LaneRun) => string} the text before the answer */
+export const promptText = (run, lane) =>
+  pieces(run, lane)
     .map(([piece]) => piece)
     .join("");
 
-/** @type {(host: HTMLElement, meta: Meta) => void} */
-export function writePrompt(host, meta) {
-  host.replaceChildren();
-  for (const [piece, isSpecial] of pieces(meta)) {
+/** @type {(host: HTMLElement, run: Prompted, lane: LaneRun) => void} */
+export function writePrompt(host, run, lane) {
+  for (const [piece, isSpecial] of pieces(run, lane)) {
     const shown = lines(piece);
     if (isSpecial) el("span", { class: "sq-special", text: shown, title: SPECIAL }, host);
     else host.append(shown);
   }
 }
 
-/** @type {(meta: Meta) => [string, boolean][]} texts, and whether each is a special token */
-const pieces = ({ prompt, chat, prompt_tokens: tokens }) =>
-  chat && tokens?.length ? tokens : [[prompt ?? "", false]];
+// Texts, and whether each is a special token. The first lane is on the first prompt.
+/** @type {(run: Prompted, lane: LaneRun) => [string, boolean][]} */
+function pieces({ meta, lanes }, lane) {
+  const { prompt, second_prompt: second, chat, prompt_tokens: tokens } = meta;
+  if (lane.about.prompt_name !== lanes[0].about.prompt_name) return [[second ?? "", false]];
+  return chat && tokens?.length ? tokens : [[prompt ?? "", false]];
+}
 
 /**
  * Append the element of a token. Leading spaces are written before it, so that they are not

@@ -1,4 +1,4 @@
-/* The banners above a run or a race: an error, a notice, and whose run it is. A visitor whose own
+/* The banners above a run: an error, a notice, and whose run it is. A visitor whose own
    run waits can follow another visitor's. */
 import { button, el, show, text } from "./dom.js";
 import { readable } from "./format.js";
@@ -6,7 +6,7 @@ import { readable } from "./format.js";
 /**
  * @import { Following } from "./following.js"
  *
- * A store of runs or races. `done`: whether the one on screen has ended or paused.
+ * A store of runs. `done`: whether the one on screen has ended or paused.
  * @typedef {object} Announced
  * @property {Following} following
  * @property {boolean} done
@@ -14,17 +14,15 @@ import { readable } from "./format.js";
  * @property {string | null} notice
  */
 
-/** The banners, for runs or for races. */
+/** The banners. */
 export class Banners {
   /**
    * @param {Announced} store
    * @param {Element} host
-   * @param {string} what "run" or "race", for the words on the page
-   * @param {(() => void) | undefined} follow asks the server for the current run or race
+   * @param {(() => void) | undefined} follow asks the server for the current run
    */
-  constructor(store, host, what, follow) {
+  constructor(store, host, follow) {
     this.store = store;
-    this.what = what;
     this.root = el("div", { class: "sq-banners" }, host);
     const banner = (part, role = "status", cls = "") =>
       el("p", { class: "sq-banner" + cls, role, hidden: "", "data-part": part }, this.root);
@@ -35,13 +33,13 @@ export class Banners {
       store.following.isWanted = true;
       follow?.();
     };
-    const words = `Follow the current ${what} meanwhile`;
+    const words = "Follow the current run meanwhile";
     this.button = button(this.root, { text: words, part: "follow", cls: "sq-follow", act });
   }
 
   paint() {
     const { following, done, error, notice } = this.store;
-    const whose = `Someone else's ${this.what}, read-only.`;
+    const whose = "Someone else's run, read-only.";
     const rest = following.isWaiting ? " Yours is shown as soon as it starts." : "";
     const banners = {
       error: readable(error),

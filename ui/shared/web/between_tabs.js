@@ -1,5 +1,5 @@
 /* What the tabs tell each other: the visitor's latest run that ended or paused, the steps on screen
-   in Decode and Race, the models that are loaded now, and an experiment to run. */
+   in Run and Film, the models that are loaded now, and an experiment to run. */
 
 /**
  * @import { Meta } from "./run_facts.js"
@@ -13,7 +13,8 @@
  *   recorded run, "recorded"
  * @property {string} device
  * @property {number} tokensPerStep
- * @property {Speedup | null} speedup null if plain decoding was not timed
+ * @property {Speedup | null} speedup over the plain lane; null without one
+ * @property {(string | number)[] | null} request its tree, as it was asked for
  * @property {Meta} meta
  */
 
@@ -46,7 +47,7 @@ export function onFinishedRun(then) {
 const sources = new Map();
 
 /**
- * @param {string} view "decode" or "race"
+ * @param {string} view "run" or "film"
  * @param {() => ShownStep | null} read returns the step on screen; null if there is none
  */
 export function offerStep(view, read) {
@@ -73,14 +74,14 @@ export function onModels(then) {
 }
 
 /**
- * @param {Meta} meta of a run or race
+ * @param {Meta} meta of a run
  * @returns {boolean} whether it was made with other models than are loaded now
  */
 export const isOfOtherModels = ({ target, draft }) =>
   Boolean(now.models && target) && (target !== now.models[0] || draft !== now.models[1]);
 
 /**
- * @param {Meta} meta of a run or race
+ * @param {Meta} meta of a run
  * @returns {string} a sentence; "" if its models are those that are loaded
  */
 export const otherModelsWords = (meta) =>

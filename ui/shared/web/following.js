@@ -1,11 +1,11 @@
-/* Whether a visitor follows another visitor's run or race while the own one waits. */
+/* Whether a visitor follows another visitor's run while the own one waits. */
 
 /**
  * The fields of a message that matter for following. `wait`: the visitor's own run is waiting;
  * `follow`: another visitor's run can be followed; `followed`: the message is about another
  * visitor's run.
- * @typedef {{run?: string, race?: string | null, wait?: object, follow?: boolean,
- *   followed?: boolean, error?: string | null, notice?: string | null}} Message
+ * @typedef {{run?: string | null, wait?: object, follow?: boolean, followed?: boolean,
+ *   error?: string | null, notice?: string | null}} Message
  */
 
 /** The state of following in one view. */
@@ -27,7 +27,7 @@ export class Following {
    */
   note(message, notice) {
     if (message.followed) return this.noteFollowed(message, notice);
-    if (message.run ?? message.race) {
+    if (message.run) {
       this.isFollowed = false;
       this.isWanted = false;
     }

@@ -1,4 +1,4 @@
-/* The buttons of a view's form that start and stop a job. Gradio draws them. */
+/* The buttons of a form that start and stop a job. Gradio draws them. */
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
 /** @type {Record<string, string>} */
@@ -6,9 +6,6 @@ const HINTS = {
   "pg-run": "button run",
   "pg-step": "button step",
   "pg-stop": "button stop",
-  "rc-run": "button race",
-  "rc-step": "button race step",
-  "rc-stop": "button stop",
 };
 
 /**
@@ -17,8 +14,6 @@ const HINTS = {
  * @property {() => string | undefined} [prompt] returns the text of the prompt field
  * @property {() => boolean} [run] presses Run; false if that button cannot be pressed
  * @property {() => boolean} [stop] presses Stop; false if nothing can be stopped
- * @property {() => void} [follow] asks the server for another visitor's current run or race
- * @property {() => boolean} [isBusy] whether something can be stopped
  */
 
 /**
@@ -30,7 +25,6 @@ export const formBeside = (form) => ({
     /** @type {HTMLTextAreaElement} */ (document.querySelector(`#${form}-prompt textarea`))?.value,
   run: () => press(form + "-run"),
   stop: () => (canStop(form) ? press(form + "-stop") : false),
-  isBusy: () => canStop(form),
 });
 
 /**

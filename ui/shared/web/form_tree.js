@@ -1,4 +1,4 @@
-/* The small picture of the tree that a form's fields describe. When a field on which the tree
+/* The small picture of the tree that the fields of a lane describe. When a field on which the tree
    depends changes, the page asks the server for the tree. If there is none, the picture is
    hidden. */
 import { el, show, text } from "./dom.js";
@@ -12,32 +12,31 @@ const SIZE = [96, 40];
 const PAUSE = 120; // ms without another change before the server is asked
 const AGAIN = 1000; // ms before the server is asked again while models load
 const SAVED = "kept:"; // prefix of the value of the field `clock` if a saved profile is chosen
-// Names of the fields on which a tree depends. OF_ALL: in Decode and for every lane of a race.
+// Names of the fields on which a tree depends: those of all lanes, and those of one.
 const OF_ALL = ["chat", "temperature", "top_p", "clock"];
-const OF_DECODE = ["tree", "first", "second", "branching", "verifier"];
 const OF_A_LANE = ["kind", "numbers", "verifier"];
 
 /**
  * The values that a tree depends on.
  * @param {Record<string, any>} values of the form
- * @param {string} lane the number of a lane; "" in Decode
+ * @param {string} lane its number
  * @returns {Record<string, any>} the values by the names that the server reads
  */
 export function asked(values, lane) {
-  const own = (lane ? OF_A_LANE : OF_DECODE).map((name) => [name, values[name + lane]]);
+  const own = OF_A_LANE.map((name) => [name, values[name + lane]]);
   const isSaved = String(values.clock ?? "").startsWith(SAVED);
   const all = isSaved ? [...OF_ALL, "profiles"] : OF_ALL;
   return Object.fromEntries([...own, ...all.map((name) => [name, values[name]])]);
 }
 
-/** The picture of the tree of Decode or of one lane. */
+/** The picture of the tree of one lane. */
 class FormTree {
   #question = ""; // the latest values, as JSON
   #timer = 0;
 
   /**
    * @param {HTMLElement} host
-   * @param {string} lane its number; "" in Decode
+   * @param {string} lane its number
    * @param {Server} server
    */
   constructor(host, lane, server) {
@@ -76,18 +75,16 @@ class FormTree {
 
   // Whether the fields ask for a tree that is planned for speed. Such a tree may be a chain.
   get isPlanned() {
-    const { kind, tree } = JSON.parse(this.#question);
-    return (kind ?? tree) === "planned";
+    return JSON.parse(this.#question).kind === "planned";
   }
 
   /** @param {number[] | null} parents */
   paint(parents) {
     show(this.host, Boolean(parents));
     this.picture.show(parents);
-    const of = this.lane ? "Next race" : "Next run"; // a run on screen may use another tree
     const isBest = parents && this.isPlanned && isChain(parents);
     const best = isBest ? "for these settings the best tree is " : "";
-    text(this.words, parents ? `${of}: ${best}${sizeInWords(parents)} (root included)` : "");
+    text(this.words, parents ? `Next run: ${best}${sizeInWords(parents)} (root included)` : "");
   }
 }
 

@@ -5,19 +5,18 @@ import { sayIn } from "./page_link.js";
 const KEY = "sequoia-interrupted-";
 
 /**
- * If the page closes during a job of `tab`, remember the job. The reloaded page then shows a notice
- * in `tab`.
- * @param {string} tab
- * @param {() => boolean} isBusy whether a job is running
- * @param {string} job its name in the notice, such as "run"
+ * If the page closes during a run of `view`, remember that. The reloaded page then shows a notice
+ * in `view`.
+ * @param {string} view
+ * @param {() => boolean} isBusy whether a run is in progress
  */
-export function sayInterrupted(tab, isBusy, job) {
-  const key = KEY + tab;
-  window.addEventListener("pagehide", () => isBusy() && store((items) => items.setItem(key, job)));
+export function sayInterrupted(view, isBusy) {
+  const key = KEY + view;
+  window.addEventListener("pagehide", () => isBusy() && store((items) => items.setItem(key, "")));
   store((items) => {
     if (items.getItem(key) === null) return;
     items.removeItem(key);
-    sayIn(tab, `The page was reloaded, which ended the ${job} in progress.`);
+    sayIn(view, "The page was reloaded, which ended the run in progress.");
   });
 }
 

@@ -1,4 +1,4 @@
-/* The fragment of the page's address, such as #run/one-decoder&temperature=0.6&step=12: the open
+/* The fragment of the page's address, such as #run&temperature=0.6&step=12: the open
    view and the values that it shows. First the address of each view, then its values, with types
    and bounds, then how they are written and read. Independent of the DOM. */
 import PLACES from "../../../assets/places.json" with { type: "json" };
@@ -98,7 +98,7 @@ export const tree = {
 
 const LANE = /^([a-z0-9_]{1,20}):([a-z0-9]{1,20}):([\d ,−-]{0,300})$/;
 
-/** @type {Field<string[]>} a race's lane: kind, numbers, verifier; in the text, numbers are last */
+/** @type {Field<string[]>} a lane: kind, numbers, verifier; in the text, numbers are last */
 export const lane = {
   read(value) {
     const [, kind, verifier, numbers] = LANE.exec(value) ?? refuse(value, "a lane");
@@ -123,25 +123,18 @@ const SAMPLING = {
 
 const slug = (name) => name.toLowerCase().replaceAll(" ", "-");
 const paths = ([place, views]) =>
-  Object.entries(views).map(([view, name]) => [view, `${slug(place)}/${slug(name)}`]);
+  Object.entries(views).map(([view, name], _i, all) => [
+    view,
+    slug(all.length > 1 ? `${place}/${name}` : place),
+  ]);
 
-/** @type {Record<string, string>} by view: place and view, as in the address */
+/** @type {Record<string, string>} by view: place and view, as in the address; only the place if it
+ * has one view */
 export const ADDRESSES = Object.fromEntries(Object.entries(PLACES).flatMap(paths));
 
 /** @type {Record<string, Record<string, Field<any>>>} by view */
 export const FIELDS = {
-  decode: {
-    ...SAMPLING,
-    tree: word,
-    first: whole(0, 100_000),
-    second: whole(0, 100_000),
-    branching: words(400),
-    verifier: word,
-    compare: flag,
-    clock: words(80),
-    step: whole(0, 100_000),
-  },
-  race: {
+  run: {
     ...SAMPLING,
     second_prompt: words(MOST_PROMPT),
     check: flag,

@@ -1,4 +1,4 @@
-/* How a method looks in the charts of Race and Experiments. A method is a way to decode, such as a
+/* How a method looks in the charts of Run and Experiments. A method is a way to decode, such as a
    tree shape or a verifier. Each method has its own colour and marker. If a chart has several lines
    of one method, the first four differ in their dash pattern, and every second one has open
    markers. */

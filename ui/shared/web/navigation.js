@@ -1,5 +1,5 @@
-/* The header's navigation: one row of tabs for the places, and for each place one row for its
-   views. Gradio also has a tab for each view, which shows it; the row of those is hidden. */
+/* The header's navigation: one row of tabs for the places, and for each place with several views one
+   row for these. Gradio also has a tab for each view, which shows it; the row of those is hidden. */
 import { attr, show } from "./dom.js";
 import { rove } from "./roving_focus.js";
 
@@ -13,6 +13,7 @@ const gradioTab = (view) => document.getElementById(`view-${view}-button`);
 const all = (selector) => /** @type {any} */ ([...document.querySelectorAll(selector)]);
 /** @type {(place: Element) => HTMLElement} */
 const rowOf = (place) => document.getElementById(place.getAttribute("aria-controls"));
+const PLACE = ".pg-places"; // a place with one view has no row: its tab opens the view
 /** @type {(row: Element) => HTMLElement} */
 const selectedIn = (row) => row.querySelector("[aria-selected=true]");
 
@@ -45,11 +46,11 @@ export function openView(view) {
   if (view === opened) return;
   gradioTab(view)?.click();
   opened = view;
-  const tab = document.querySelector(`.pg-views [data-view="${view}"]`);
+  const tab = document.querySelector(`.pg-top [data-view="${view}"]`);
   const row = tab.parentElement;
   for (const one of all(".pg-views")) show(one, one === row);
   select(tab);
-  select(document.querySelector(`[aria-controls="${row.id}"]`));
+  if (!row.matches(PLACE)) select(document.querySelector(`[aria-controls="${row.id}"]`));
   document.dispatchEvent(new Event(OPENED));
 }
 

@@ -172,16 +172,15 @@ export function showAddress(address, how = "replaceState") {
 }
 
 /**
- * Put the name of the run or race that a message is about into the address, under `kind`. If the
- * server has not stored that run or race, remove the earlier name instead. A message without a name
- * or without `stored` changes nothing.
- * @param {Record<string, any>} message with the name, if it has one, under `kind`
- * @param {"run" | "race"} kind
+ * Put the name of the run that a message is about into the address. If the server has not stored
+ * that run, remove the earlier name instead. A message without a name or without `stored` changes
+ * nothing.
+ * @param {{run?: string | null, stored?: boolean}} message
  */
-export function rememberInAddress(message, kind) {
-  if (!message[kind] || message.stored === undefined) return;
+export function rememberInAddress({ run, stored }) {
+  if (!run || stored === undefined) return;
   const url = new URL(window.location.href);
-  if (message.stored) url.searchParams.set(kind, message[kind]);
-  else url.searchParams.delete(kind);
+  if (stored) url.searchParams.set("run", run);
+  else url.searchParams.delete("run");
   if (url.href !== window.location.href) showAddress(url);
 }

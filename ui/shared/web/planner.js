@@ -384,7 +384,7 @@ export const levelsFor = (nodes) => (nodes <= USUAL_NODES ? USUAL_LEVELS : WIDE_
 export const SLACK = 0.01;
 
 /**
- * Plan a tree as Decode and Race do. The candidates are the best trees for each size and each level
+ * Plan a tree as Run does. The candidates are the best trees for each size and each level
  * limit, up to the maxima. The vector is smoothed first. If no tree is predicted to be faster than
  * plain decoding, choose the root alone.
  * @param {number[]} rates

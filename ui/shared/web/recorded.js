@@ -8,16 +8,11 @@
 export const recordedLabel = (label) => (label === "measured" ? "recorded" : label);
 
 /**
- * The meta of a run or a race, as it is stored in a file.
+ * The meta of a run, as it is stored in a file.
  * @param {Record<string, any>} meta
  * @returns {Record<string, any>}
  */
 export function recordedMeta(meta) {
   const label = meta.label === "simulated" ? "simulated" : "recorded";
-  /** @type {Record<string, any>} */
-  const saved = { ...meta, label };
-  if (meta.tree?.rates) saved.tree = { ...meta.tree, rates: recordedLabel(meta.tree.rates) };
-  if (meta.speedup) saved.speedup = { ...meta.speedup, label };
-  delete saved.again; // a file cannot be run again
-  return saved;
+  return { ...meta, label };
 }

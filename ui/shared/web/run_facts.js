@@ -1,17 +1,20 @@
-/* The models and short facts (such as the temperature) of a run, or of a race of several runs. They
-   are shown as a strip on the page, or as lines of text in a saved picture or page. */
+/* The models and short facts (such as the temperature) of a run and of one of its lanes. They are
+   shown as a strip on the page, or as lines of text in a saved picture or page. */
 import { el } from "./dom.js";
-import { known, readable } from "./format.js";
+import { count, known, readable } from "./format.js";
 import { rove } from "./roving_focus.js";
+import { sourced, verifier as nameOf } from "./run_words.js";
 import { addTerm } from "./tooltips.js";
 
 const WIDE = 68; // max characters of a line below a picture's title
 const PAGE_WIDE = 160; // max characters of a line at the top of a saved page
 
 /**
- * Meta: the models, settings and machine of a run or a race. `recorded` in ui/decode/messages.py
- * lists the fields for a run. Fact: [name, value, term]. The name may be empty. Term is the key of
- * the name's tooltip, by default the name itself.
+ * @import { LaneShown } from "./schema.js"
+ *
+ * Meta: the models, settings and machine of a run, as `RaceFields` in schema.d.ts. Fact: [name,
+ * value, term]. The name may be empty. Term is the key of the name's tooltip, by default the name
+ * itself.
  * @typedef {Record<string, any>} Meta
  * @typedef {[string, string, string?]} Fact
  */
@@ -57,13 +60,14 @@ function factChip([name, value, term = name]) {
 export const dtypes = (dtype) => (dtype?.includes(", draft ") ? "target " + dtype : dtype);
 
 /**
- * The facts that runs and races have in common, with `own` inserted before the date.
+ * The machine, the date, and the settings of a run and of one of its lanes as short facts.
  * @param {Meta} meta
- * @param {Fact[]} own the facts that only runs have, or that only races have
+ * @param {{title: string, about: Partial<LaneShown>}} [lane] without it, the facts of all lanes
  * @returns {Fact[]} without facts whose value is missing
  */
-export function sharedFacts({ title, device, clock, dtype, params, date }, own) {
-  const { temperature, top_p: topP } = params || {};
+export function runFacts(meta, lane) {
+  const { title, device, clock, dtype, params = {}, date } = meta;
+  const { temperature, top_p: topP, max_new_tokens: most, seed, ignore_eos: ignore } = params;
   /** @type {Fact[]} */
   const facts = [
     ["", title],
@@ -72,10 +76,25 @@ export function sharedFacts({ title, device, clock, dtype, params, date }, own) 
     ["times simulated for", clock && `“${clock}”`, "timed on"],
     ["temperature", known(temperature) ? String(temperature) : ""],
     ["top-p", topP < 1 ? String(topP) : ""],
-    ...own,
+    ["", known(most) ? count(most, "token") : ""],
+    ["seed", known(seed) ? String(seed) : ""],
+    ["", ignore ? "end of text ignored" : ""],
+    ...(lane ? laneFacts(lane) : []),
     ["", String(date || "").slice(0, 10)],
   ];
   return facts.filter(([, value]) => value);
+}
+
+/** @type {(lane: {title: string, about: Partial<LaneShown>}) => Fact[]} */
+function laneFacts({ title, about }) {
+  const { nodes, levels, description, rates, verifier, plain } = about;
+  const words = sourced(description ?? "", rates);
+  const sizes = [nodes && count(nodes, "node"), levels && count(levels, "level"), words];
+  return [
+    ["lane", title],
+    ["tree", plain ? "" : sizes.filter(Boolean).join(", ")],
+    ["verifier", plain || verifier === "sequoia" ? "" : nameOf(verifier)],
+  ];
 }
 
 /**

@@ -1,20 +1,19 @@
-/* Words about a run or race: its badge, its verifier, and why a run ended. */
+/* Words about a run: its badge, its verifier, and why a run ended. */
 import * as dom from "./dom.js";
 import { count, readable } from "./format.js";
 import VERIFIERS from "./verifiers.json" with { type: "json" };
 
 /** @import { Meta } from "./run_facts.js" */
 
-/** @type {Record<string, [string, string]>} why a run ended or paused: words after "Run", and
- *   words that stand alone */
+/** @type {Record<string, string>} why a run ended or paused */
 const ENDS = {
-  eos: ["finished at the end of text", "end of text"],
-  length: ["finished at its token limit", "token limit reached"],
-  context: ["finished with its context full", "context is full"],
-  stopped: ["stopped", "stopped"],
-  time: ["stopped at its time limit", "time limit reached"],
-  paused: ["paused", "paused"],
-  broken: ["stopped by an error", "stopped by an error"],
+  eos: "end of text",
+  length: "token limit reached",
+  context: "context is full",
+  stopped: "stopped",
+  time: "time limit reached",
+  paused: "paused",
+  broken: "stopped by an error",
 };
 
 /**
@@ -26,37 +25,36 @@ const ENDS = {
 export const sourced = (time, word) => time + (word ? " (" + word + ")" : "");
 
 /**
- * Write the source of a run's or race's numbers into its badge.
+ * Write the source of a run's numbers into its badge.
  * @param {HTMLElement} node the badge
- * @param {Meta | null} meta null: there is no run or race yet
+ * @param {Meta | null} meta null: there is no run yet
  * @param {boolean} done whether it has ended or paused
- * @param {string} kind "run" or "race"
  */
-export function paintBadge(node, meta, done, kind) {
+export function paintBadge(node, meta, done) {
   if (meta && isSimulated(meta)) {
     paintSimulated(node, meta);
     if (isHypothetical(meta)) dom.text(node, "hypothetical, " + simulatedFor(meta));
-  } else paintLabel(node, meta, done, kind);
+  } else paintLabel(node, meta, done);
 }
 
-function paintLabel(node, meta, done, kind) {
+function paintLabel(node, meta, done) {
   const label = meta?.label || "";
   const at = /^\d{4}-\d\d-\d\d (\d\d:\d\d)/.exec(String(meta?.date ?? ""));
   const isOver = label === "measured" && done;
-  dom.text(node, meta ? badgeWords(label || kind, isOver, at) : "no " + kind + " yet");
+  dom.text(node, meta ? badgeWords(label || "run", isOver, at) : "no run yet");
   dom.attr(node, "title", isOver && at ? "Measured on this machine, " + at[0] : null);
   node.dataset.label = meta ? label : "none";
 }
 
 /**
- * Whether the step times of a run or race are simulated. Its tokens and trees are real.
+ * Whether the step times of a run are simulated. Its tokens and trees are real.
  * @param {Meta} meta
  * @returns {boolean}
  */
 export const isSimulated = ({ label, clock }) => label === "simulated" && Boolean(clock);
 
 /**
- * A sentence that says what is real in a simulated run or race.
+ * A sentence that says what is real in a simulated run.
  * @param {Meta} meta
  * @returns {string}
  */
@@ -64,7 +62,7 @@ export const simulatedWords = ({ clock }) =>
   `Simulated: tokens and trees are real, step times come from the profile “${readable(clock)}”.`;
 
 /**
- * Whether the step times of a run or race are of other models than its acceptance.
+ * Whether the step times of a run are of other models than its acceptance.
  * @param {Meta} meta
  * @returns {boolean}
  */
@@ -80,7 +78,7 @@ export const verdictColour = (meta, code) =>
   code === "win" && isHypothetical(meta) ? "hypothetical" : (code ?? null);
 
 /**
- * What is mixed in a hypothetical run or race, and what the paper measured with the models and the
+ * What is mixed in a hypothetical run, and what the paper measured with the models and the
  * card of its clock, if it did.
  * @param {Meta} meta
  * @returns {string} "" if nothing is mixed
@@ -100,7 +98,7 @@ function paperWords({ paper }) {
 }
 
 /**
- * Write the badge of a simulated run or race.
+ * Write the badge of a simulated run.
  * @param {HTMLElement} node the badge
  * @param {Meta} meta
  */
@@ -138,11 +136,4 @@ export const verifier = (name) => VERIFIERS[name]?.label ?? name;
 export const finish = (reason, limit) =>
   reason === "length" && limit
     ? `limit of ${count(limit, "token")} reached`
-    : ENDS[reason]?.[1] || reason;
-
-/**
- * Why a run ended or paused, in words that follow "Run", such as "finished at its token limit".
- * @param {string} reason a key of ENDS
- * @returns {string}
- */
-export const finished = (reason) => ENDS[reason]?.[0] || "ended";
+    : ENDS[reason] || reason;

@@ -45,67 +45,38 @@ export function filled(template, title, packed) {
 }
 
 /**
- * How a view with a playback saves its run or race.
- * @typedef {object} Recording
- * @property {string} view the folder with the module `saved_page` that draws the page
- * @property {string} what "run" or "race"
- * @property {string} start what to do if there is no run or race, such as "start one"
- * @property {(store: any) => any} data returns the data for the module `saved_page`, with a `meta`
- * @property {boolean} hasCharts whether the page needs Plotly
- */
-
-/**
- * Save the run or race that a tab shows. If that fails, the view shows why.
- * @param {string} view CSS selector of the tab's view
- * @param {Recording} recording
- * @returns {Promise<void>}
- */
-export function saveShownIn(view, recording) {
-  /** @type {any} */
-  const stage = document.querySelector(`${view} .sq-stage`);
-  return saveRecording(stage.view.store, recording);
-}
-
-/**
- * Save what a view with a playback shows. If that fails, the `error` of the store is set.
+ * Save what a view of runs shows. If that fails, the `error` of the store is set.
  * @param {any} store of the view
- * @param {Recording} recording
+ * @param {(store: any) => any} data returns the data for the module `saved_page`, with a `meta`
  * @returns {Promise<void>}
  */
-export async function saveRecording(store, { view, what, start, data, hasCharts }) {
+export async function saveRecording(store, data) {
   try {
-    const problem = whyNot(store, what, start);
+    const problem = whyNot(store);
     if (problem) throw new Error(problem);
     const saved = data(store);
     const { meta } = saved;
-    await savePage({
-      view,
-      name: pageName(what, meta.date),
-      title: titleOf(meta, what),
-      data: saved,
-      hasCharts,
-    });
+    const about = { view: "run", name: pageName(meta.date), title: titleOf(meta) };
+    await savePage({ ...about, data: saved, hasCharts: true });
   } catch (failure) {
     store.set({ error: `Not saved: ${failure.message}` });
   }
 }
 
-/** @type {(store: any, what: string, start: string) => string} why the run or race cannot be saved;
- * "" if it can */
-function whyNot({ arrived, done }, what, start) {
-  if (!arrived.length) return `there is no ${what} on screen; ${start} or open a file first`;
-  return done ? "" : `the ${what} is not over yet; save it when it has ended, or stop it first`;
+/** @type {(store: any) => string} why the run cannot be saved; "" if it can */
+function whyNot({ arrived, done }) {
+  if (!arrived.length) return "there is no run on screen; start one or open a file first";
+  return done ? "" : "the run is not over yet; save it when it has ended, or stop it first";
 }
 
 /**
  * @param {Record<string, any>} meta
- * @param {string} what "run" or "race"
  * @returns {string}
  */
-export function titleOf(meta, what) {
+export function titleOf(meta) {
   const models = [meta.target, meta.draft].filter(Boolean).map(readable).join(" + ");
   const label = isHypothetical(meta) ? "hypothetical" : meta.label;
-  return [`Sequoia: a ${label} ${what}`, models].filter(Boolean).join(", ");
+  return [`Sequoia: a ${label} run`, models].filter(Boolean).join(", ");
 }
 
 async function served(name) {
@@ -121,12 +92,11 @@ const randomName = () =>
 
 /**
  * The file name of a saved page, such as sequoia-run-2026-11-22-1250.html.
- * @param {string} what
  * @param {any} date such as "2026-11-22 12:50"; left out if it has another form
  * @returns {string}
  */
-export function pageName(what, date) {
+export function pageName(date) {
   const found = /^(\d{4}-\d\d-\d\d) (\d\d):(\d\d)$/.exec(String(date ?? ""));
   const suffix = found ? `-${found[1]}-${found[2]}${found[3]}` : "";
-  return `sequoia-${what}${suffix}.html`;
+  return `sequoia-run${suffix}.html`;
 }

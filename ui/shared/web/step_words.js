@@ -1,7 +1,5 @@
-/* Plain sentences about a step and its nodes, the captions of its pictures in slow motion, and a
-   sentence about a run that has ended or paused. */
-import { apart, count, ms, percent, short } from "./format.js";
-import { finished, sourced } from "./run_words.js";
+/* Plain sentences about a step and its nodes, and the captions of its pictures in slow motion. */
+import { apart, count, percent } from "./format.js";
 import { draftedOf } from "./step_view.js";
 
 /**
@@ -154,20 +152,6 @@ export function stepLine({ topo, trials, path, kind }) {
       ? "; the run ended before the target’s own token."
       : ", plus one from the target.";
   return `${drafted} drafted, ${trials.length} tried, ${path.length - 1} accepted${end}`;
-}
-
-/**
- * The summary that screen readers announce when a run ends or pauses.
- * @param {{tokens: number, steps: number, tokensPerStep: number, seconds: number}} totals
- * @param {string} end why it ended or paused: a key of ENDS in run_words.js
- * @param {string} word the source of the times, such as "measured"
- * @returns {string}
- */
-export function summary({ tokens, steps, tokensPerStep, seconds }, end, word) {
-  const ended = `Run ${finished(end)}: `;
-  const made = `${count(tokens, "token")} in ${count(steps, "step")}`;
-  const time = sourced(ms(seconds), word);
-  return `${ended}${made}, ${short(tokensPerStep)} tokens per step, ${time} in total.`;
 }
 
 // By rank; the first child has rank 0.

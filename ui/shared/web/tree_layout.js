@@ -155,7 +155,7 @@ export function nodeOf(key) {
 }
 
 /**
- * The focus layout is the default above this number of nodes. In Decode, the nodes of the run's
+ * The focus layout is the default above this number of nodes. In Run, the nodes of the run's
  * largest tree count.
  */
 export const LARGE = 160;

@@ -55,5 +55,5 @@ export function missed(guess, real) {
 export function finishedAs({ meta, steps }) {
   const tokens = steps.reduce((total, { emitted }) => total + emitted.length, 0);
   const { label, device, speedup = null } = meta;
-  return { label, device, tokensPerStep: tokens / steps.length, speedup, meta };
+  return { label, device, tokensPerStep: tokens / steps.length, speedup, request: null, meta };
 }

@@ -18,7 +18,7 @@ import { headed } from "../../shared/web/tooltips.js";
  */
 
 const MOST = 50; // largest number that may be guessed
-const FRAMES = 120; // most frames to wait until the Decode tab is shown
+const FRAMES = 120; // most frames to wait until Run is shown
 
 /** The tokens per step, the length of a step in steps of plain decoding, and their quotient. */
 class GuessControl {
@@ -152,7 +152,7 @@ function row(body, name, numbers) {
 }
 
 function goToForm() {
-  openView("decode");
+  openView("run");
   showForm(document.querySelector("#pg-view .sq-stage"), true);
   focusWhenShown(document.getElementById("pg-run"), FRAMES);
 }

@@ -104,7 +104,7 @@ export class TourView {
     this.next = button(foot, { text: LESSON.frame.next, part: "next", act: by(1) });
     const anew = () => this.startOver();
     this.again = button(foot, { text: LESSON.frame.again, part: "start-over", act: anew });
-    const leave = () => openView("decode");
+    const leave = () => openView("run");
     button(foot, { text: LESSON.frame.leave, part: "leave", act: leave });
   }
 

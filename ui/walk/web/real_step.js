@@ -1,4 +1,4 @@
-/* The form that chooses a step of a real run: the step on screen in Decode or Race, or one of a
+/* The form that chooses a step of a real run: the step on screen in Run or Film, or one of a
    recorded run. */
 import { attr, button, el, show, text } from "../../shared/web/dom.js";
 import { count, readable } from "../../shared/web/format.js";
@@ -24,11 +24,7 @@ import { topology } from "../../shared/web/tree_layout.js";
  */
 
 /** @type {Record<string, string>} by view: the run whose step it shows */
-const SHOWN = {
-  decode: "the run in One decoder",
-  race: "the race in Side by side",
-  film: "the film",
-};
+const SHOWN = { run: "the run in Run", film: "the film" };
 const USUAL = "code"; // the recorded run that `open` chooses if no view shows a step
 const NO_STEP = "No step is on screen there. Run a prompt there, or choose a recorded run.";
 
@@ -85,7 +81,7 @@ export class RealStep {
       el("option", { value: view, text: words }, this.menu);
     for (const { name, title } of listed)
       el("option", { value: name, text: "recorded: " + readable(title) }, this.menu);
-    this.menu.value = value || "decode";
+    this.menu.value = value || "run";
     this.openWanted();
   }
 

@@ -1,5 +1,5 @@
 /* The Walk tab's values in the page's address: the toy (see toy.js) and its seed, or the recorded
-   run and its step. A step on screen in the Decode or Race tab has no values in the address. An
+   run and its step. A step on screen in Run or Film has no values in the address. An
    address without values shows the toy that the tab opens with, unless such a step is shown. */
 import { linkChanged, linkView } from "../../shared/web/page_link.js";
 import { verifierNamed } from "./rules/verifiers.js";

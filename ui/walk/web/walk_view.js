@@ -129,7 +129,7 @@ export class WalkView {
     this.form.startFirst();
   }
 
-  /** @returns {boolean} whether the step is the one on screen in Decode or Race */
+  /** @returns {boolean} whether the step is the one on screen in Run or Film */
   get isOfView() {
     return this.isReal && !this.real.isRecorded;
   }

@@ -1,0 +1,127 @@
+/* The result of a run in a few words: its verdict, or what is known before there is one. */
+import { known, rate, readable } from "../../shared/web/format.js";
+import { verdictColour } from "../../shared/web/run_words.js";
+import { ratioWords, speedupInWords, speedupWords } from "../../shared/web/verdict_words.js";
+
+/**
+ * @import { Headline } from "../../shared/web/schema.js"
+ * @import { LaneSpeedup } from "../../shared/web/schema.js"
+ * @import { PresenterHead } from "./presenter.js"
+ * @import { RunStore } from "./run_store.js"
+ */
+
+const MOST_WORDS = 7;
+
+/**
+ * The speed-up of the only lane with a draft over the only plain lane.
+ * @param {RunStore} store
+ * @returns {LaneSpeedup | null} null if there are other lanes, or no speed-up yet
+ */
+export function onlySpeedup({ lanes, verdict, first }) {
+  const speedup = lanes.length === 2 ? verdict?.speedups[first] : null;
+  return speedup && lanes[speedup.over].about.plain ? speedup : null;
+}
+
+/**
+ * @typedef {{prompt: string, words: string, code: string | null}} Result `prompt`: its name in a
+ *   run of two prompts, else ""; `code`: of the colour
+ */
+
+/**
+ * @param {RunStore} store
+ * @returns {Result[]} one for each prompt
+ */
+export function results(store) {
+  const speedup = onlySpeedup(store);
+  if (speedup) {
+    const isUnclear = speedup.code === "no_clear_difference";
+    const words = isUnclear ? speedupWords(speedup).word : speedupInWords(speedup);
+    return [{ prompt: "", words, code: verdictColour(store.meta, speedup.code) }];
+  }
+  const { headlines } = store.verdict ?? {};
+  if (!headlines) return [{ prompt: "", words: tokensPerStep(store), code: null }];
+  return headlines.map((headline) => ({
+    prompt: readable(headline.prompt_name),
+    words: headlineInWords(headline, store),
+    code: codeOf(headline, store),
+  }));
+}
+
+/**
+ * @param {RunStore} store
+ * @returns {string[]} one for each prompt; in a run of two prompts each begins with its prompt
+ */
+export const resultsInWords = (store) =>
+  results(store).map(({ prompt, words }) => [prompt, words].filter(Boolean).join(": "));
+
+/**
+ * The colour of all results together.
+ * @param {RunStore} store
+ * @returns {string | null}
+ */
+export function codeOfAll(store) {
+  const codes = new Set(results(store).map(({ code }) => code));
+  return codes.size === 1 ? [...codes][0] : "no_clear_difference";
+}
+
+/**
+ * The line on top of presenter mode.
+ * @param {RunStore} store
+ * @returns {PresenterHead}
+ */
+export function presenterHead(store) {
+  const { races = 1 } = store.verdict ?? {};
+  const speedup = onlySpeedup(store);
+  const basis = [speedup && speedupWords(speedup).interval, races > 1 && `over ${races} runs`];
+  return {
+    words: resultsInWords(store).join(". "),
+    code: codeOfAll(store),
+    basis: basis.filter(Boolean).join(", "),
+  };
+}
+
+/** @type {(store: RunStore) => string} of the chosen lane, up to the step shown */
+function tokensPerStep({ lane, written }) {
+  const { tokens, steps } = lane.sums[written + 1];
+  return known(tokens / steps) ? rate(tokens / steps) + " tokens per step" : "–";
+}
+
+/**
+ * The colour of a headline: that of a success only if a draft wins.
+ * @param {Headline} headline
+ * @param {RunStore} store
+ * @returns {string}
+ */
+function codeOf({ code, winner }, { lanes, meta }) {
+  if (code !== "wins") return "no_clear_difference";
+  return verdictColour(meta, lanes[winner].about.plain ? "slower" : "win");
+}
+
+/**
+ * @param {Headline} headline
+ * @param {RunStore} store
+ * @returns {string} such as "Sequoia wins: 1.4× the best chain"
+ */
+export function headlineInWords({ code, winner, rival, best }, { lanes, verdict }) {
+  if (code === "too_short") return "Too short to compare";
+  if (code === "too_close") return "Too close to call";
+  const pair = verdict.pairs.find(({ faster, slower }) => faster === winner && slower === rival);
+  const wins = capital(shortName(winner, lanes)) + " wins";
+  const whom = best ? `the best ${best}` : shortName(rival, lanes);
+  const words = `${wins}: ${ratioWords(pair)} ${whom}`;
+  return readable(words.split(" ").length > MOST_WORDS ? wins : words);
+}
+
+const capital = (words) => words[0].toUpperCase() + words.slice(1);
+
+// A lane's name inside a sentence, without its verifier unless another lane has the same shape.
+function shortName(lane, lanes) {
+  const { name, plain } = lanes[lane].about;
+  if (plain) return "plain decoding";
+  const [shape, ...rest] = String(name).split(", ");
+  const isShared = lanes.some(
+    (one, i) => i !== lane && String(one.about.name).split(", ")[0] === shape,
+  );
+  const words = isShared && rest.length ? `${shape} (${rest.join(", ")})` : shape;
+  return /chain$/i.test(shape) ? "the " + words.toLowerCase() : words;
+}

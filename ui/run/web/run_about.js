@@ -1,0 +1,68 @@
+/* The models, settings and notes of a run, the label of its numbers, and the result for screen
+   readers. */
+import { placeInWords } from "./lane_places.js";
+import { resultsInWords } from "./headline.js";
+import { el, pool, show, text } from "../../shared/web/dom.js";
+import { readable } from "../../shared/web/format.js";
+import { FactStrip, runFacts } from "../../shared/web/run_facts.js";
+import * as runWords from "../../shared/web/run_words.js";
+
+/** @import { RunStore } from "./run_store.js" */
+
+/** The facts and notes. */
+export class RunAbout {
+  /** @type {unknown[]} the meta and the lane whose facts are shown */
+  shown = [];
+
+  /**
+   * @param {RunStore} store
+   * @param {HTMLElement} host
+   */
+  constructor(store, host) {
+    this.store = store;
+    this.root = el("footer", { class: "sq-head", "data-part": "head" }, host);
+    const about = el("div", { class: "sq-about" }, this.root);
+    this.badge = el("span", { class: "sq-badge", "data-part": "badge" }, about);
+    this.about = new FactStrip(about);
+    this.notes = el("ul", { class: "run-notes", "data-part": "notes" }, this.root);
+    this.noteLines = pool(() => el("li", {}, this.notes));
+    this.spoken = el("p", { class: "sq-spoken", "aria-live": "polite" }, this.root);
+  }
+
+  paint() {
+    const { store } = this;
+    const { meta, lane, notes } = store;
+    const shown = [meta, lane, notes];
+    if (shown.some((one, i) => one !== this.shown[i])) this.paintFacts();
+    this.shown = shown;
+    runWords.paintBadge(this.badge, store.name ? meta : null, store.done);
+    // while further runs are made, read nothing out: the verdict changes after each
+    if (store.pool?.planned) return;
+    const isOver = store.done && store.end;
+    text(
+      this.spoken,
+      isOver ? [...resultsInWords(store), order(store)].filter(Boolean).join(". ") : "",
+    );
+  }
+
+  paintFacts() {
+    const { meta, lane, notes } = this.store;
+    this.about.paint(meta, runFacts(meta, lane));
+    const lines = this.noteLines.take(notes.length);
+    notes.forEach((note, i) => text(lines[i], readable(note)));
+    show(this.notes, notes.length > 0);
+  }
+}
+
+/**
+ * The places of the lanes in words. The lane with the least decode time comes first.
+ * @param {RunStore} store
+ * @returns {string}
+ */
+function order({ lanes, verdict }) {
+  const places = verdict?.places ?? [];
+  const placed = [...lanes.keys()]
+    .filter((i) => places[i])
+    .sort((a, b) => lanes[a].seconds - lanes[b].seconds);
+  return placed.map((i) => placeInWords(i, lanes, places) + " " + lanes[i].title).join(", ");
+}
