@@ -168,7 +168,6 @@ def run(words: Words, tree: Tree, steps: int, seed: int, how: str, greedy: bool 
         "verifier": "sequoia",
         "params": params,
         "prompt": "".join(words.pieces[t] for t in prompt),
-        "plain_seconds": 0.0068,
         "tree": {"nodes": len(tree), "levels": tree.levels, "description": how},
         "date": "2026-11-21",
     }

@@ -174,6 +174,8 @@ def made(
         "run": "made",
         "from": 0,
         "meta": meta,
+        "lanes": [{"name": "made", "kind": "best", "plain": False, "most": n, "changes": False}],
+        "step_lanes": [0],
         "trees": [parents],
         "pieces": {"1": piece},
         "steps": [step],

@@ -47,7 +47,7 @@ export const made = (kind, fields) => Object.assign(Object.create(kind.prototype
  */
 export const navigable = (isBuilt = () => true) => ({
   getElementById: (id) => isBuilt(id.split("-")[1]) && { click() {} },
-  querySelector: () => ({ parentElement: { children: [] } }),
+  querySelector: () => ({ parentElement: { children: [], matches: () => false } }),
   querySelectorAll: () => [],
   dispatchEvent() {},
 });

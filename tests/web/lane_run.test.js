@@ -1,4 +1,4 @@
-// What is counted of a lane, and how the lanes of a race compare at a given time: sums, ratios,
+// What is counted of a lane, and how the lanes of a run compare at a given time: sums, ratios,
 // places in words.
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -8,8 +8,8 @@ import {
   placeInWords,
   referenceLane,
   speedRatio,
-} from "../../ui/race/web/lane_places.js";
-import { LaneRun, plainLane } from "../../ui/run/web/lane_run.js";
+} from "../../ui/run/web/lane_places.js";
+import { LaneRun } from "../../ui/run/web/lane_run.js";
 import { topology } from "../../ui/shared/web/tree_layout.js";
 import { aStep } from "./a_step.js";
 
@@ -37,12 +37,6 @@ test("steps add up, phase by phase", () => {
   assert.equal(made.finish, "eos");
   assert.deepEqual([sum.steps, sum.tokens, sum.drafted, sum.nodes], [2, 4, 3, 12]);
   assert.deepEqual([sum.draft, sum.verify, sum.overhead], [1, 3, 0.5]);
-  const totals = made.totals(1);
-  assert.deepEqual(
-    [totals.tokensPerStep, totals.acceptedPerStep, totals.proposedPerStep, totals.most],
-    [2, 2, 5, 3],
-  );
-  assert.deepEqual([made.totals(0).whole, totals.whole], [false, true]);
 });
 
 test("a step counts from the moment it is over", () => {
@@ -61,12 +55,6 @@ test("a slot's share is that of the steps with its tree", () => {
   assert.deepEqual(made.slots.counts(0, 1), [2, 3]);
   assert.equal(made.slots.share(0, 2), 1 / 3);
   assert.equal(made.slots.share(7, 2), 0);
-});
-
-test("plain decoding beside a run is a lane with one token a step", () => {
-  const plain = plainLane({ plain: { seconds: [0.25, 0.5], text: ["a", "b"] } });
-  assert.deepEqual([plain.count(0.3), plain.count(0.75), plain.seconds], [1, 2, 0.75]);
-  assert.equal(plainLane({}), null);
 });
 
 test("the ratio is that of tokens per second", () => {
@@ -119,7 +107,7 @@ test("places in words count only the lanes on the same prompt", () => {
   assert.equal(placeInWords(2, lanes, [first, first, null, null]), "");
 });
 
-test("in a race of two prompts, each has its own reference", () => {
+test("in a run of two prompts, each has its own reference", () => {
   const lanes = [
     even(4, { plain: true, prompt_name: "a" }),
     even(1, { prompt_name: "a" }),

@@ -14,30 +14,14 @@ import { readShares } from "../../ui/walk/web/shares.js";
 import { WORDS } from "../../ui/walk/web/toy.js";
 
 const STATES = {
-  decode: {
+  run: {
     prompt: 'def f(x):\n    return "x & y = z + 1 # 100%" # ünï ∞ 🌲',
-    chat: true,
+    second_prompt: "y",
+    chat: false,
     temperature: 0.65,
     top_p: 0.9,
     max_new_tokens: 160,
     seed: 2 ** 53 - 1,
-    tree: "best",
-    first: 64,
-    second: 8,
-    branching: "2, 2, 1",
-    verifier: "specinfer",
-    compare: false,
-    clock: "a100-llama-2-7b-eager",
-    step: 12,
-  },
-  race: {
-    prompt: "x",
-    second_prompt: "y",
-    chat: false,
-    temperature: 0,
-    top_p: 1,
-    max_new_tokens: 1,
-    seed: 0,
     check: true,
     lane: 3,
     step: 12,
@@ -110,16 +94,16 @@ test("an empty fragment has no state", () => {
 });
 
 test("unknown names, null and undefined are not written", () => {
-  const { hash, left } = encodeLink("decode", { other: 1, step: null, seed: undefined, first: 3 });
-  assert.equal(hash, "#run/one-decoder&first=3");
+  const { hash, left } = encodeLink("run", { other: 1, step: null, seed: undefined, top_p: 1 });
+  assert.equal(hash, "#run&top_p=1");
   assert.deepEqual(left, []);
 });
 
 test("values that are too long are left out and listed", () => {
-  const { hash, left } = encodeLink("decode", { prompt: "x".repeat(501), seed: 1 });
-  assert.deepEqual([hash, left], ["#run/one-decoder&seed=1", ["prompt"]]);
-  const chinese = encodeLink("decode", { prompt: "树".repeat(500), seed: 1 });
-  assert.deepEqual([chinese.hash, chinese.left], ["#run/one-decoder&seed=1", ["prompt"]]);
+  const { hash, left } = encodeLink("run", { prompt: "x".repeat(501), seed: 1 });
+  assert.deepEqual([hash, left], ["#run&seed=1", ["prompt"]]);
+  const chinese = encodeLink("run", { prompt: "树".repeat(500), seed: 1 });
+  assert.deepEqual([chinese.hash, chinese.left], ["#run&seed=1", ["prompt"]]);
   const hand = [-1, ...Array.from({ length: 1023 }, (_, i) => i)];
   const lab = encodeLink("lab", { ...STATES.lab, hand });
   assert.deepEqual(lab.left, ["hand"]);
@@ -128,9 +112,9 @@ test("values that are too long are left out and listed", () => {
 });
 
 test("values of the wrong type or out of bounds are not written", () => {
-  const wrong = { temperature: 7, top_p: "1", seed: 1.5, chat: "yes", tree: "a b", step: -1 };
-  const { hash, left } = encodeLink("decode", wrong);
-  assert.equal(hash, "#run/one-decoder");
+  const wrong = { temperature: 7, top_p: "1", seed: 1.5, chat: "yes", lane1: ["a b"], step: -1 };
+  const { hash, left } = encodeLink("run", wrong);
+  assert.equal(hash, "#run");
   assert.deepEqual(left.toSorted(), Object.keys(wrong).toSorted());
 });
 
@@ -138,32 +122,32 @@ const REFUSED = [
   ["#nowhere", /“nowhere” is not a view; known: learn\/film, learn\/tour, learn\/walk, run/],
   ["#__proto__", /not a view/],
   ["#constructor&x=1", /not a view/],
-  ["#run/one-decoder&other=1", /“other” is not a setting/],
-  ["#run/one-decoder&__proto__=1", /not a setting/],
-  ["#run/one-decoder&toString=1", /not a setting/],
-  ["#run/one-decoder&temperature=abc", /temperature: “abc” is not a number from 0 to 5/],
-  ["#run/one-decoder&temperature=", /temperature: “” is not a number/],
-  ["#run/one-decoder&temperature=NaN", /not a number/],
-  ["#run/one-decoder&temperature=Infinity", /not a number/],
-  ["#run/one-decoder&temperature=1e400", /not a number/],
-  ["#run/one-decoder&temperature=-1", /not a number from 0 to 5/],
-  ["#run/one-decoder&top_p=0", /top_p: “0” is not a number from 0.01 to 1/],
-  ["#run/side-by-side&max_new_tokens=4097", /“4097” is not a whole number from 1 to 4096/],
-  ["#run/one-decoder&seed=1.5", /seed: “1.5” is not a whole number/],
-  ["#run/one-decoder&seed=9007199254740992", /not a whole number/],
-  ["#run/one-decoder&step=0x10", /not a whole number/],
-  ["#run/one-decoder&chat=true", /“true” is not 1 or 0/],
-  ["#run/one-decoder&tree=<script>", /menu entry/],
-  ["#run/one-decoder&prompt=" + "x".repeat(501), /a text of at most 500 characters/],
-  ["#run/one-decoder&prompt=" + "x".repeat(3000), /3023 characters after “#”; at most 2000/],
+  ["#run&other=1", /“other” is not a setting/],
+  ["#run&__proto__=1", /not a setting/],
+  ["#run&toString=1", /not a setting/],
+  ["#run&temperature=abc", /temperature: “abc” is not a number from 0 to 5/],
+  ["#run&temperature=", /temperature: “” is not a number/],
+  ["#run&temperature=NaN", /not a number/],
+  ["#run&temperature=Infinity", /not a number/],
+  ["#run&temperature=1e400", /not a number/],
+  ["#run&temperature=-1", /not a number from 0 to 5/],
+  ["#run&top_p=0", /top_p: “0” is not a number from 0.01 to 1/],
+  ["#run&max_new_tokens=4097", /“4097” is not a whole number from 1 to 4096/],
+  ["#run&seed=1.5", /seed: “1.5” is not a whole number/],
+  ["#run&seed=9007199254740992", /not a whole number/],
+  ["#run&step=0x10", /not a whole number/],
+  ["#run&chat=true", /“true” is not 1 or 0/],
+  ["#learn/walk&shape=<script>", /menu entry/],
+  ["#run&prompt=" + "x".repeat(501), /a text of at most 500 characters/],
+  ["#run&prompt=" + "x".repeat(3000), /3011 characters after “#”; at most 2000/],
   ["#design/tree&hand=1,0", /a tree/],
   ["#design/tree&hand=0,2", /a tree/],
   ["#design/tree&hand=", /whole number/],
   ["#design/tree&rates=0.5,,0.1", /not a number/],
   ["#design/tree&branching=" + "1,".repeat(41) + "1", /a list of at most 40 values/],
-  ["#run/side-by-side&lane1=plain", /a lane/],
-  ["#run/side-by-side&lane1=plain:sequoia:x", /a lane/],
-  ["#run/side-by-side&lane5=plain:sequoia:", /not a setting/],
+  ["#run&lane1=plain", /a lane/],
+  ["#run&lane1=plain:sequoia:x", /a lane/],
+  ["#run&lane5=plain:sequoia:", /not a setting/],
 ];
 
 for (const [hash, words] of REFUSED)
@@ -190,7 +174,7 @@ function draws(seed) {
 
 const PIECES = [
   "#", "&", "=", "%", "%00", "%zz", "%F0%9F", "+", ",", ":", "-1", "1e9", "NaN", "__proto__", "[]",
-  "{}", "null", "<img>", "\u0000", "\ud800", "\u202e", "decode", "lab", "race", "hand", "rates",
+  "{}", "null", "<img>", "\u0000", "\ud800", "\u202e", "run", "lab", "walk", "hand", "rates",
   "prompt", "lane1", "0", "1", "5", "x".repeat(700),
 ]; // prettier-ignore
 

@@ -4,7 +4,7 @@ import { afterEach, test } from "node:test";
 import { navigable } from "./fake_page.js";
 import { openView, openedView } from "../../ui/shared/web/navigation.js";
 
-const VIEWS = ["decode", "tour", "race"];
+const VIEWS = ["run", "tour", "walk"];
 const BASE = "http://localhost/page";
 let page;
 let count = 0;
@@ -31,10 +31,10 @@ async function open(hash, built = VIEWS, copy = async () => {}) {
     value: { clipboard: { writeText: copy } },
     configurable: true,
   });
-  openView("decode");
+  openView("run");
   const module = await import(`../../ui/shared/web/page_link.js?${count++}`);
-  const decode = { read: () => ({ step: 3 }), apply: () => {} };
-  module.linkView("decode", { ...decode, say: (words) => said.push(words) });
+  const run = { read: () => ({ step: 3 }), apply: () => {} };
+  module.linkView("run", { ...run, say: (words) => said.push(words) });
   return module;
 }
 
@@ -47,67 +47,67 @@ test("a link to a view without values opens it", async () => {
   const link = await open("#learn/tour");
   link.followAddress();
   assert.equal(openedView(), "tour");
-  openView("decode");
-  assert.equal(page.location.hash, "#run/one-decoder&step=3");
+  openView("run");
+  assert.equal(page.location.hash, "#run&step=3");
   openView("tour");
   assert.equal(page.location.hash, "#learn/tour");
 });
 
 test("a link is followed once Gradio has built the view's tab", async (t) => {
-  const link = await open("#learn/tour", ["decode"]);
+  const link = await open("#learn/tour", ["run"]);
   t.mock.timers.enable({ apis: ["setTimeout"] });
   link.followAddress();
-  assert.equal(openedView(), "decode");
+  assert.equal(openedView(), "run");
   page.built = VIEWS;
   t.mock.timers.tick(100);
   assert.equal(openedView(), "tour");
 });
 
 test("the address is kept until the view that it names is there", async () => {
-  const link = await open("#run/side-by-side&seed=9");
+  const link = await open("#learn/walk&seed=9");
   link.followAddress();
-  assert.equal(openedView(), "race");
-  openView("decode");
-  assert.equal(page.location.hash, "#run/side-by-side&seed=9");
+  assert.equal(openedView(), "walk");
+  openView("run");
+  assert.equal(page.location.hash, "#learn/walk&seed=9");
   const applied = [];
-  link.linkView("race", { read: () => ({}), apply: (one) => applied.push(one), say: () => {} });
+  link.linkView("walk", { read: () => ({}), apply: (one) => applied.push(one), say: () => {} });
   assert.deepEqual(applied, [{ seed: 9 }]);
-  openView("race");
-  assert.equal(page.location.hash, "#run/side-by-side");
+  openView("walk");
+  assert.equal(page.location.hash, "#learn/walk");
 });
 
 test("a change in a hidden view does not cancel the open view's update of the address", async (t) => {
   const link = await open("");
   t.mock.timers.enable({ apis: ["setTimeout"] });
-  link.linkChanged("decode");
+  link.linkChanged("run");
   t.mock.timers.tick(100);
-  link.linkChanged("race");
+  link.linkChanged("walk");
   t.mock.timers.tick(500);
-  assert.equal(page.location.hash, "#run/one-decoder&step=3");
+  assert.equal(page.location.hash, "#run&step=3");
 });
 
 test("the address changes once a view has stopped changing", async (t) => {
   const link = await open("");
   t.mock.timers.enable({ apis: ["setTimeout"] });
   for (let change = 0; change < 3; change++) {
-    link.linkChanged("decode");
+    link.linkChanged("run");
     t.mock.timers.tick(400);
   }
   assert.equal(page.location.hash, "");
   t.mock.timers.tick(100);
-  assert.equal(page.location.hash, "#run/one-decoder&step=3");
+  assert.equal(page.location.hash, "#run&step=3");
 });
 
 test("a form's first report, or one without a change, does not change the address", async (t) => {
   await open("");
   const { note } = await import("../../ui/shared/web/form_values.js");
   t.mock.timers.enable({ apis: ["setTimeout"] });
-  for (const seed of [1, 1]) note("decode", ["seed"], [seed]);
+  for (const seed of [1, 1]) note("run", ["seed"], [seed]);
   t.mock.timers.tick(500);
   assert.equal(page.location.hash, "");
-  note("decode", ["seed"], [2]);
+  note("run", ["seed"], [2]);
   t.mock.timers.tick(500);
-  assert.equal(page.location.hash, "#run/one-decoder");
+  assert.equal(page.location.hash, "#run");
 });
 
 test("the page says what a link leaves out, even if the browser forbids copying", async () => {
@@ -116,15 +116,12 @@ test("the page says what a link leaves out, even if the browser forbids copying"
   };
   for (const [copy, words] of [
     [async () => {}, /^Link copied without the prompt \(too long for a link, or not valid\)\.$/],
-    [
-      refuse,
-      /copying\. The link without the prompt \(too .*valid\): http:.*page#run\/one-decoder&seed=1$/,
-    ],
+    [refuse, /copying\. The link without the prompt \(too .*valid\): http:.*page#run&seed=1$/],
   ]) {
     const link = await open("", VIEWS, copy);
     const read = () => ({ prompt: "x".repeat(501), seed: 1 });
-    link.linkView("decode", { read, apply: () => {}, say: (said) => page.said.push(said) });
-    await link.copyLink("decode");
+    link.linkView("run", { read, apply: () => {}, say: (said) => page.said.push(said) });
+    await link.copyLink("run");
     assert.equal(page.said.length, 1);
     assert.match(page.said[0], words);
   }

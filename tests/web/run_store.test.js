@@ -1,10 +1,8 @@
-// How runs and races are played, what is shown of each lane at a moment, and what the Decode view
-// says about a run's totals and last tree.
+// How runs are played, what is shown of each lane at a moment, and what is said about the last tree.
 import "./fake_page.js";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FakeNode, made } from "./fake_page.js";
-import { RunHeader } from "../../ui/decode/web/run_header.js";
 import { RunStore } from "../../ui/run/web/run_store.js";
 import { aStep } from "./a_step.js";
 
@@ -22,13 +20,20 @@ const STEP = {
   seconds: { draft: 0.01, verify: 0.02, overhead: 0.01 },
 };
 
+/** The fields of a message with `count` steps of the only lane. */
+const oneLane = (count, about = {}) => ({
+  lanes: [/** @type {any} */ ({ name: "Sequoia", ...about })],
+  step_lanes: new Array(count).fill(0),
+});
+
 /** A store with a recorded run of three steps, which plays automatically. If `meta` has `opening`,
     this is the run that the app opens with. */
 function playing(store = new RunStore(), meta = {}) {
   const steps = [[2], [2, 3], [2]].map((emitted, i) => aStep({ ...STEP, i, emitted }));
-  const about = { label: "recorded", plain_seconds: 0.03, ...meta };
+  const about = { label: "recorded", ...meta };
   const message = { run: "r", from: 0, meta: about, trees: [[-1, 0]], steps, done: true };
-  store.take(/** @type {any} */ (message), false);
+  Object.assign(message, oneLane(3));
+  store.take(/** @type {any} */ (message));
   return store;
 }
 
@@ -59,65 +64,33 @@ test("slow motion that was chosen before a run stays on while the run plays", ()
   assert.equal(rateAfterOneStep(playing(store)), "slow");
 });
 
-test("the tile shows the run's verdict, whatever step is shown", () => {
-  const verdict = {
-    code: "win",
-    ratio: 1.6,
-    low: 1.2,
-    high: 2.1,
-    runs: 1,
-    label: "recorded",
-    seconds: [0.02, 0.03],
-  };
-  const tileOf = (own) => {
-    const store = playing(new RunStore(), { speedup: { ...verdict, ...own } });
-    const nodes = ["tile", "name", "value", "unit", "note"].map((one) => [one, new FakeNode()]);
-    const speedup = Object.fromEntries(nodes);
-    const header = made(RunHeader, { store, readouts: { speedup } });
-    return [0, 1, 2].map((i) => {
-      store.seek(i);
-      header.paintSpeed(i === 2);
-      const { name, value, note, tile } = speedup;
-      return [name, value, note]
-        .map((node) => node.textContent)
-        .concat(tile.getAttribute("data-verdict"));
-    });
-  };
-  const win = ["faster than plain", "1.6", "95% CI 1.2 to 2.1", "win"];
-  const early = ["faster than plain, whole run", ...win.slice(1)];
-  assert.deepEqual(tileOf({}), [early, early, win]);
-  const [, , slow] = tileOf({ code: "slower", ratio: 0.5, low: 0.4, high: 0.8 });
-  assert.deepEqual(slow, ["slower than plain", "2.0", "95% CI 1.3 to 2.5", "slower"]);
-  const [, , short] = tileOf({ code: "no_clear_difference", low: null, high: null });
-  assert.deepEqual(short.slice(0, 3), ["no clear difference", "1.6", "too short for an interval"]);
-});
-
 test("a small last tree is explained only if a run was given one tree for all steps", async () => {
   const canvas = { setAttribute() {}, getContext() {} };
   Object.assign(document, { createElement: () => canvas }); // needed when the module is imported
   const { TreeNote } = await import("../../ui/run/web/tree_panel.js");
-  const noteOf = (tree) => {
+  const noteOf = (about) => {
     const store = new RunStore();
     const steps = [0, 0, 1].map((number, i) => aStep({ ...STEP, i, tree: number }));
     const trees = [
       [-1, 0, 1],
       [-1, 0],
     ];
-    const message = { run: "r", from: 0, meta: { tree }, trees, steps, done: true, end: "length" };
-    store.take(/** @type {any} */ (message), false);
+    const message = { run: "r", from: 0, meta: {}, trees, steps, done: true, end: "length" };
+    Object.assign(message, oneLane(3, about));
+    store.take(/** @type {any} */ (message));
     store.at = store.last;
     const [root, words, back] = [new FakeNode(), new FakeNode(), new FakeNode()];
     made(TreeNote, { store, root, words, back }).paint();
     return [root.hidden, back.hidden, words.textContent];
   };
   const cut = "The last tree is smaller because of the token limit.";
-  assert.deepEqual(noteOf({ nodes: 3 }), [false, false, cut]);
-  assert.deepEqual(noteOf({ request: ["dynamic", 12, 6] }), [true, true, ""]);
+  assert.deepEqual(noteOf({ changes: false }), [false, false, cut]);
+  assert.deepEqual(noteOf({ changes: true }), [true, true, ""]);
 });
 
 test("a message whose predecessors did not arrive is not shown, and the visitor is told", () => {
   const store = new RunStore();
-  const first = { run: "r", from: 0, meta: {}, trees: [[-1]], steps: [aStep(STEP)] };
+  const first = { run: "r", from: 0, meta: {}, trees: [[-1]], steps: [aStep(STEP)], ...oneLane(3) };
   store.ingest(first);
   store.ingest({ run: "r", from: 2, steps: [aStep(STEP)] });
   assert.match(store.error, /did not arrive/);
@@ -148,7 +121,10 @@ function paced(count) {
 function arrives(store, from, count) {
   const steps = Array.from({ length: count }, (_, i) => aStep({ ...STEP, i: from + i }));
   const meta = { label: "measured" };
-  store.take({ run: "r", from, meta, trees: from ? [] : [[-1, 0]], steps, done: false }, false);
+  const head = from
+    ? { step_lanes: new Array(count).fill(0) }
+    : { trees: [[-1, 0]], ...oneLane(count) };
+  store.take({ run: "r", from, meta, steps, done: false, ...head });
 }
 
 test("in slow motion the newest step stands at its result until the next one arrives", () => {
@@ -171,9 +147,9 @@ for (const rate of ["easy", "x1", "slow"])
     Object.assign(store, { isPaced: true, rate, isRateChosen: true });
     for (let i = 0; i < 4; i++) {
       if (i === 3) store.seek(0); // the visitor looks at an earlier step
-      if (i) store.take(/** @type {any} */ ({ run: "r", done: false }), false);
+      if (i) store.take(/** @type {any} */ ({ run: "r", done: false }));
       arrives(store, i, 1);
-      store.take(/** @type {any} */ ({ run: "r", done: true, end: "paused" }), false);
+      store.take(/** @type {any} */ ({ run: "r", done: true, end: "paused" }));
       for (let now = 1000; store.playing && now < 60_000; now += 50) store.advance(now);
       assert.equal(store.at, i);
     }
@@ -184,10 +160,12 @@ test("Step goes on from the end of a run that was played to its end, not from it
   Object.assign(store, { isPaced: true });
   arrives(store, 0, 6);
   const paused = { run: "r", done: true, end: "paused" };
-  store.take(/** @type {any} */ (paused), false);
+  store.take(/** @type {any} */ (paused));
   for (let now = 1000; store.playing; now += 50) store.advance(now);
   assert.ok(store.isWhole);
-  store.take(/** @type {any} */ ({ ...paused, from: 6, steps: [aStep({ ...STEP, i: 6 })] }), false);
+  store.take(
+    /** @type {any} */ ({ ...paused, from: 6, steps: [aStep({ ...STEP, i: 6 })], step_lanes: [0] }),
+  );
   assert.deepEqual([store.at, store.playing], [5, true]);
   for (let now = 1000; store.playing; now += 50) store.advance(now);
   assert.equal(store.at, 6);
@@ -195,12 +173,12 @@ test("Step goes on from the end of a run that was played to its end, not from it
 
 test("a resumed run is shown from its first new step, one that is replayed is not disturbed", () => {
   const store = paced(2);
-  store.take(/** @type {any} */ ({ run: "r", done: true, end: "paused" }), false);
+  store.take(/** @type {any} */ ({ run: "r", done: true, end: "paused" }));
   store.seek(0);
   arrives(store, 2, 1);
   assert.ok(store.playing);
   assert.equal(store.at, 2);
-  store.take(/** @type {any} */ ({ run: "r", done: true, end: "paused" }), false);
+  store.take(/** @type {any} */ ({ run: "r", done: true, end: "paused" }));
   store.seek(0);
   store.play();
   arrives(store, 3, 1);
@@ -236,10 +214,10 @@ test("if slow motion was chosen before a run, the run begins with its very first
     assert.deepEqual([store.at, store.slow.picture, store.playing], [0, 0, true]);
 });
 
-// -- races ---------------------------------------------------------------------------------------
+// -- several lanes ---------------------------------------------------------------------------------------
 
-/** A recorded race of lanes whose steps take `each` seconds; lane 0 is plain. */
-function race(each = [0.3, 0.2, 0.4], counts = [6, 3, 2], meta = { label: "recorded" }) {
+/** A recorded run of lanes whose steps take `each` seconds; lane 0 is plain. */
+function several(each = [0.3, 0.2, 0.4], counts = [6, 3, 2], meta = { label: "recorded" }) {
   const store = new RunStore();
   const lanes = /** @type {any} */ (each.map((_, i) => ({ name: `L${i}`, plain: i === 0 })));
   const steps = [];
@@ -252,14 +230,14 @@ function race(each = [0.3, 0.2, 0.4], counts = [6, 3, 2], meta = { label: "recor
     }
   });
   const trees = [[-1], [-1, 0]];
-  store.take({ race: "r", from: 0, meta, lanes, trees, steps, step_lanes: stepLanes, done: true });
+  store.take({ run: "r", from: 0, meta, lanes, trees, steps, step_lanes: stepLanes, done: true });
   return store;
 }
 
 const shownOf = (store) => store.lanes.map((lane) => store.shown(lane));
 
 test("at first, the chosen lane is the first that is not plain, and each has its own steps", () => {
-  const store = race();
+  const store = several();
   assert.deepEqual([store.chosen, store.last, store.end.toFixed(3)], [1, 2, "1.800"]);
   assert.deepEqual(
     store.lanes.map(({ steps, largest }) => [steps.length, largest.n]),
@@ -276,13 +254,13 @@ test("at first, the chosen lane is the first that is not plain, and each has its
   assert.equal(store.plain, null);
 });
 
-test("a race is played at the speed at which it takes at least five seconds", () => {
-  assert.equal(race().rate, "x0.25");
-  assert.equal(race([2, 1, 3]).rate, "x1");
+test("a run is played at the speed at which it takes at least five seconds", () => {
+  assert.equal(several().rate, "x0.25");
+  assert.equal(several([2, 1, 3]).rate, "x1");
 });
 
 test("the other lanes are shown at the time of the chosen lane's step", () => {
-  const store = race();
+  const store = several();
   store.seek(1); // after 0.4 s
   assert.deepEqual(shownOf(store), [1, 2, 1]);
   store.seekTime(0.5);
@@ -292,7 +270,7 @@ test("the other lanes are shown at the time of the chosen lane's step", () => {
 });
 
 test("choosing another lane keeps the moment", () => {
-  const store = race();
+  const store = several();
   for (const time of [0, 0.1, 0.3, 0.5, 0.75, 1.7, 1.8]) {
     store.seekTime(time);
     const before = shownOf(store);
@@ -308,7 +286,7 @@ test("choosing another lane keeps the moment", () => {
 
 for (const rate of ["x0.25", "easy", "s5", "slow"])
   test(`the playback goes on to the end of the slowest lane, at rate ${rate}`, () => {
-    const store = race();
+    const store = several();
     store.chooseRate(rate);
     store.seek(2);
     assert.ok(!store.isOver);
@@ -322,16 +300,16 @@ for (const rate of ["x0.25", "easy", "s5", "slow"])
     assert.equal(store.at, 0);
   });
 
-test("a race that plays by itself ends with all texts beside a step of the chosen lane", () => {
-  const store = race();
+test("a run that plays by itself ends with all texts beside a step of the chosen lane", () => {
+  const store = several();
   for (let now = 1000; store.playing && now < 60_000; now += 50) store.advance(now);
   assert.ok(store.isWhole && store.isOver);
   store.choose(0);
   assert.ok(store.isWhole && store.isOver);
 });
 
-test("one step forward from the chosen lane's end is the end of the race, and one step back", () => {
-  const store = race();
+test("one step forward from the chosen lane's end is the end of the run, and one step back", () => {
+  const store = several();
   store.seek(2);
   store.step(1);
   assert.ok(store.isOver);
@@ -341,25 +319,25 @@ test("one step forward from the chosen lane's end is the end of the race, and on
   assert.equal(store.at, 1);
 });
 
-test("a race in progress is followed in all lanes, until the visitor looks back", () => {
-  const store = race([0.3, 0.2], [2, 2], { label: "measured" });
+test("a run in progress is followed in all lanes, until the visitor looks back", () => {
+  const store = several([0.3, 0.2], [2, 2], { label: "measured" });
   const { arrived, stepLanes } = store;
   const live = new RunStore();
   const lanes = store.lanes.map(({ about }) => about);
-  const head = { race: "l", meta: { label: "measured" }, lanes: /** @type {any} */ (lanes) };
+  const head = { run: "l", meta: { label: "measured" }, lanes: /** @type {any} */ (lanes) };
   live.take({ ...head, from: 0, trees: [[-1], [-1, 0]], steps: [], done: false });
   assert.equal(live.state, "running");
-  live.take({ race: "l", from: 0, steps: arrived.slice(0, 3), step_lanes: stepLanes.slice(0, 3) });
+  live.take({ run: "l", from: 0, steps: arrived.slice(0, 3), step_lanes: stepLanes.slice(0, 3) });
   assert.deepEqual(shownOf(live), [2, 1]);
   live.seek(0);
-  live.take({ race: "l", from: 3, steps: arrived.slice(3), step_lanes: [1] });
+  live.take({ run: "l", from: 3, steps: arrived.slice(3), step_lanes: [1] });
   assert.deepEqual(shownOf(live), [0, 1]);
   live.goLive();
   assert.deepEqual(shownOf(live), [2, 2]);
 });
 
-test("played again from the end that was followed, a race begins at its start", () => {
-  const store = race([0.3, 0.2], [2, 2], { label: "measured" });
+test("played again from the end that was followed, a run begins at its start", () => {
+  const store = several([0.3, 0.2], [2, 2], { label: "measured" });
   assert.ok(store.follow && store.isOver);
   store.play();
   assert.deepEqual([store.at, store.playing], [0, true]);
@@ -368,14 +346,14 @@ test("played again from the end that was followed, a race begins at its start", 
   assert.deepEqual([store.at, store.time.toFixed(6)], [1, "0.400000"]);
 });
 
-test("a message about further runs of another race changes nothing", () => {
-  const store = race();
-  store.take(/** @type {any} */ ({ race: "other", pool: { runs: [] } }));
+test("a message about further runs of another run changes nothing", () => {
+  const store = several();
+  store.take(/** @type {any} */ ({ run: "other", pool: { runs: [] } }));
   assert.deepEqual([store.name, store.pool], ["r", null]);
 });
 
 test("a lane with branches is chosen before a chain", () => {
-  const store = race();
+  const store = several();
   const kinds = ["plain", "tuned_chain", "planned"];
   store.lanes.forEach(({ about }, lane) => (about.kind = kinds[lane]));
   assert.equal(store.first, 2);

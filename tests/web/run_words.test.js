@@ -1,4 +1,4 @@
-// Words about a run or race.
+// Words about a run.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FakeNode } from "./fake_page.js";

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { pack, unpack } from "../../ui/shared/web/packed_data.js";
+import { runData } from "../../ui/run/web/save_run.js";
 import { recordedMeta } from "../../ui/shared/web/recorded.js";
 import { filled, pageName, saveRecording, titleOf } from "../../ui/shared/web/save_page.js";
 
@@ -45,44 +46,65 @@ test("damaged data is refused", async () => {
 test("a saved file calls its numbers recorded or simulated, never measured", () => {
   const meta = {
     label: "measured",
-    speedup: { code: "win", label: "measured" },
-    again: { runs: 4, seconds: 9 },
     prompt: "measured twice",
-    tree: { how: "planned from acceptance rates", rates: "measured", nodes: 3 },
     notes: ["measured as it was"],
   };
   assert.deepEqual(recordedMeta(meta), {
     label: "recorded",
-    speedup: { code: "win", label: "recorded" },
     prompt: "measured twice",
-    tree: { how: "planned from acceptance rates", rates: "recorded", nodes: 3 },
     notes: ["measured as it was"],
   });
   assert.equal(recordedMeta({ label: "simulated" }).label, "simulated");
 });
 
 test("the name of a saved file contains the date of its run, if that is valid", () => {
-  assert.equal(pageName("run", "2026-11-22 12:50"), "sequoia-run-2026-11-22-1250.html");
+  assert.equal(pageName("2026-11-22 12:50"), "sequoia-run-2026-11-22-1250.html");
   for (const wrong of [undefined, null, 5, "../../x", "2026-11-22 12:50/.."])
-    assert.equal(pageName("race", wrong), "sequoia-race.html");
+    assert.equal(pageName(wrong), "sequoia-run.html");
 });
 
-test("if a race cannot be saved, a message says why and what to do", async () => {
+test("if a run cannot be saved, a message says why and what to do", async () => {
   const said = async (store) => {
     const found = [];
-    const recording = { view: "race", what: "race", start: "start one", data: null };
-    await saveRecording({ ...store, set: ({ error }) => found.push(error) }, recording);
+    await saveRecording({ ...store, set: ({ error }) => found.push(error) }, null);
     return found.join();
   };
   const none = await said({ arrived: [] });
-  assert.equal(none, "Not saved: there is no race on screen; start one or open a file first");
-  assert.match(await said({ arrived: [{}], done: false }), /the race is not over yet/);
+  assert.equal(none, "Not saved: there is no run on screen; start one or open a file first");
+  assert.match(await said({ arrived: [{}], done: false }), /the run is not over yet/);
 });
 
 test("the title of a saved page says what it shows, and names the models", () => {
   const meta = { label: "recorded", target: "large", draft: "small" };
-  assert.equal(titleOf(meta, "run"), "Sequoia: a recorded run, large + small");
-  assert.equal(titleOf({ label: "simulated" }, "race"), "Sequoia: a simulated race");
+  assert.equal(titleOf(meta), "Sequoia: a recorded run, large + small");
+  assert.equal(titleOf({ label: "simulated" }), "Sequoia: a simulated run");
   const mixed = { label: "simulated", clock: "a card", hypothetical: true };
-  assert.equal(titleOf(mixed, "run"), "Sequoia: a hypothetical run");
+  assert.equal(titleOf(mixed), "Sequoia: a hypothetical run");
+});
+
+const RUN = {
+  meta: { label: "measured" },
+  lanes: [{ about: { name: "Plain", rates: "measured" } }],
+  trees: [{ parents: [-1] }],
+  pieces: new Map([["7", " a"]]),
+  arrived: [{ tree: 0 }],
+  stepLanes: [0],
+  results: [],
+  verdict: null,
+  pool: null,
+};
+const saved = (changes) => runData(/** @type {any} */ ({ ...RUN, ...changes }));
+
+test("a saved run keeps its further runs but cannot make more", () => {
+  const pool = { runs: [{ seed: 1 }], more: 4, most: 20, kind: "code", planned: 7 };
+  const found = saved({ pool, verdict: { races: 2 } });
+  assert.deepEqual(found.pool, { ...pool, more: 0, planned: null });
+  assert.deepEqual(found.verdict, { races: 2 });
+  assert.ok(!("pool" in saved({})) && !("verdict" in saved({})));
+});
+
+test("a saved run has its lanes and steps as a message has them", () => {
+  const { trees, pieces, steps, step_lanes: stepLanes, lanes } = saved({});
+  assert.deepEqual([trees, pieces, steps, stepLanes], [[[-1]], { 7: " a" }, [{ tree: 0 }], [0]]);
+  assert.deepEqual(lanes, [{ name: "Plain", rates: "recorded" }]);
 });

@@ -1,7 +1,7 @@
 // The words and numbers of a speed-up.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { headlineInWords } from "../../ui/race/web/race_headline.js";
+import { headlineInWords } from "../../ui/run/web/headline.js";
 import { speedupInWords, speedupWords } from "../../ui/shared/web/verdict_words.js";
 
 const unclear = "no_clear_difference";
@@ -50,14 +50,14 @@ const headline = (code, winner = -1, rival = -1, best = "") =>
     /** @type {any} */ ({ lanes, verdict: { pairs: [pair(winner, rival)] } }),
   );
 
-test("the headline of a race says who won, and by how much", () => {
+test("the headline of a run says who won, and by how much", () => {
   assert.equal(headline("wins", 2, 1), "The tuned chain wins: 1.41× the chain");
   assert.equal(headline("wins", 0, 1), "Plain decoding wins: 1.41× the chain");
   assert.equal(headline("wins", 1, 0), "The chain wins: 1.41× plain decoding");
   assert.equal(headline("too_close"), "Too close to call");
 });
 
-test("the headline of a race has at most seven words", () => {
+test("the headline of a run has at most seven words", () => {
   for (const winner of lanes.keys())
     for (const rival of lanes.keys())
       for (const best of ["", "chain", "tree"])

@@ -1,5 +1,5 @@
-/* An invented race for the test page. Its random numbers depend only on the seed, so the same
-   seed always gives the same race. */
+/* An invented run of several lanes for the test page. Its random numbers depend only on the seed, so
+   the same seed always gives the same run. */
 
 const WORDS =
   "def mean ( values ) : \n     total = 0 \n     for value in values : \n         total += value \n     return total / len ( values ) \n\n".split(
@@ -158,7 +158,7 @@ const result = (kind) => ({
   },
 });
 
-/** A whole race as one message. */
+/** A whole run as one message. */
 export function cannedRun({ lanes = 4, tokens = 128, plain = true, seed = 7 } = {}) {
   const kinds = KINDS.filter((kind) => plain || !kind.plain).slice(0, lanes);
   return {
@@ -199,7 +199,7 @@ export function cannedRun({ lanes = 4, tokens = 128, plain = true, seed = 7 } = 
   };
 }
 
-/** Send `race` to `stage` as if it were running: every `pause` ms a batch of `size` steps. */
+/** Send `run` to `stage` as if it were running: every `pause` ms a batch of `size` steps. */
 export function deliver(stage, run, size, pause) {
   return new Promise((over) => {
     let from = 0;

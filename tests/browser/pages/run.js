@@ -17,19 +17,38 @@ import { cannedRun, deliver } from "./canned_run.js";
 
 const query = new URLSearchParams(location.search);
 const said = [];
+let count = 0;
 document.body.classList.toggle("dark", query.has("dark"));
-const stage = mountRun(document.querySelector(".sq-stage"), {
-  trigger: (name, data) => said.push([name, data]),
-});
+const stage = mount(document.querySelector(".sq-stage"));
 window.modules = {
-  ...{ treeLayout, stepWords, viewStep, mountRun, allCells, TreeView, bestStep, lastFullStep },
-  ...{ cannedRun, deliver },
+  ...{ treeLayout, stepWords, viewStep, mountRun: mount, allCells, TreeView },
+  ...{ bestStep, lastFullStep, cannedRun, deliver },
 };
 Object.assign(window, { said, stage });
 if (query.get("rate")) stage.store.chooseRate(query.get("rate"));
 const run = await asked();
 if (run && query.has("live")) deliver(stage, run, 3, 30);
 else if (run) stage.ingest(run);
+
+/** A view that also takes the content of a run file, as a run with one lane. */
+function mount(host) {
+  const view = mountRun(host, { trigger: (name, data) => said.push([name, data]) });
+  return { ...view, ingest: (message) => view.ingest(message.format ? whole(message) : message) };
+}
+
+function whole({ meta, trees, pieces, steps }) {
+  const { verifier, tree } = meta;
+  const { nodes, levels } = tree;
+  const lane = { name: "Sequoia", kind: "best", plain: nodes === 1, changes: false, most: nodes };
+  return {
+    run: "file-" + ++count,
+    from: 0,
+    ...{ meta, trees, pieces, steps },
+    lanes: [{ ...lane, ...tree, nodes, levels, verifier }],
+    step_lanes: steps.map(() => 0),
+    done: true,
+  };
+}
 
 async function asked() {
   if (query.has("bare") || query.get("run") === "none") return null;

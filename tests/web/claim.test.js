@@ -1,0 +1,106 @@
+// What the verdict of a run claims, and what it gives for a step and a token.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import "./fake_page.js";
+import { basis, claim, price } from "../../ui/run/web/claim.js";
+import { presenterHead, resultsInWords } from "../../ui/run/web/headline.js";
+import { finishedHere } from "../../ui/run/web/finished_run.js";
+import { RunStore } from "../../ui/run/web/run_store.js";
+import { aStep } from "./a_step.js";
+
+globalThis.requestAnimationFrame = () => 0;
+
+const WIN = { over: 1, code: "win", ratio: 2, low: 1.5, high: 3 };
+const LANES = [
+  { name: "Sequoia", kind: "best", plain: false, request: ["best", 2, 2] },
+  { name: "Plain", plain: true },
+];
+
+/** A finished run of a lane with a tree, whose steps take 10 ms and emit two tokens, and of the
+ * plain lane, whose steps take 20 ms. `changes`: further fields of its message. */
+function store({ speedup = WIN, lanes = LANES, meta = {}, ...changes } = {}) {
+  const made = new RunStore();
+  const step = (lane) => {
+    const emitted = lane ? [2] : [2, 3];
+    const seconds = { draft: 0, verify: lane ? 0.02 : 0.01, overhead: 0 };
+    return aStep({ tree: lane, tokens: [0, 1], path: lane ? [0] : [0, 1], emitted, seconds });
+  };
+  const stepLanes = [0, 0, 1, 1].filter((lane) => lanes[lane]);
+  made.take(
+    /** @type {any} */ ({
+      run: "r",
+      from: 0,
+      meta: { label: "measured", device: "a card", params: { temperature: 0 }, ...meta },
+      lanes,
+      trees: [[-1, 0], [-1]],
+      steps: stepLanes.map(step),
+      step_lanes: stepLanes,
+      done: true,
+      end: "length",
+      verdict: speedup && { races: 1, pairs: [], headlines: [], speedups: [speedup, null] },
+      ...changes,
+    }),
+  );
+  return made;
+}
+
+const lossless = (kind, index = null) => ({ results: [{ lossless: { kind, match: { index } } }] });
+const ALONE = "than the large model alone";
+
+test("a tree beside plain decoding is as many times faster as the server says", () => {
+  const words = (speedup) => resultsInWords(store({ speedup: { ...WIN, ...speedup } }));
+  assert.deepEqual(words({}), ["2.0× faster"]);
+  assert.deepEqual(words({ code: "slower", ratio: 0.5, low: 0.4, high: 0.8 }), ["2.0× slower"]);
+  assert.deepEqual(words({ code: "no_clear_difference" }), ["no clear difference"]);
+  assert.equal(presenterHead(store()).basis, "95% CI 1.5 to 3.0");
+});
+
+test("without a verdict, tokens per step are all there is to say", () => {
+  const one = store({ speedup: null, lanes: [LANES[0]] });
+  one.seekEnd();
+  assert.deepEqual(resultsInWords(one), ["2.00 tokens per step"]);
+  assert.match(claim(one), /^Without a plain lane/);
+});
+
+test("the same text is claimed only as far as the texts were compared", () => {
+  assert.equal(claim(store()), ALONE);
+  assert.equal(claim(store(lossless("exact"))), ALONE + ", and the same text");
+  assert.equal(claim(store(lossless("tie", 4))), ALONE + "; the texts differ from token 5 on");
+  const drawn = { meta: { params: { temperature: 0.6 } } };
+  assert.equal(claim(store(drawn)), ALONE + ", and the same output distribution");
+  assert.equal(claim(store({ ...drawn, ...lossless("bug") })), ALONE);
+});
+
+test("a token of plain decoding is compared with reading the weights once", () => {
+  const mean = "A step averages 2.0 tokens in 10.0 ms: 5.00 ms per token.";
+  const plain = "The large model alone: 20.0 ms per token";
+  const read = ", of which reading all its weights takes 12.0 ms (60%).";
+  assert.equal(price(store({ meta: { floor_seconds: 0.012 } })), `${mean} ${plain}${read}`);
+  for (const floor_seconds of [undefined, 0, 0.03])
+    assert.equal(price(store({ meta: { floor_seconds } })), `${mean} ${plain}.`);
+});
+
+test("it says where the numbers come from", () => {
+  const date = "2026-11-22 12:50";
+  const here = { label: "measured", device: "a card", date };
+  assert.match(basis(here), /^Measured on a card, 2026.11.22\.$/);
+  assert.match(basis({ ...here, about: "About it." }), /^About it\. Measured/);
+});
+
+test("a run made here is the visitor's own, measured or simulated", () => {
+  for (const label of ["measured", "simulated"]) {
+    const { meta, ...own } = finishedHere(store({ meta: { label } }));
+    const { request } = LANES[0];
+    assert.deepEqual(own, { label, device: "a card", tokensPerStep: 2, speedup: WIN, request });
+    assert.equal(meta.device, "a card");
+  }
+  const meta = { label: "simulated", hypothetical: true, clock: "a card" };
+  assert.equal(finishedHere(store({ meta })).label, "hypothetical");
+  assert.equal(finishedHere(store({ speedup: null, lanes: [LANES[0]] })).speedup, null);
+});
+
+test("a run from a file is not the visitor's own, and neither is one without its verdict", () => {
+  assert.equal(finishedHere(store({ meta: { label: "recorded" } })), null);
+  assert.equal(finishedHere(store({ meta: { label: "simulated" }, end: undefined })), null);
+  assert.equal(finishedHere(store({ speedup: null })), null);
+});
