@@ -2,7 +2,7 @@
    time of a step and where the numbers come from. Below it, further runs and "How sure?". */
 import { basis, claim, price } from "./claim.js";
 import { FurtherRuns } from "./further_runs.js";
-import { codeOfAll, results } from "./headline.js";
+import { codeOfAll, onlySpeedup, results } from "./headline.js";
 import { Intervals } from "./intervals.js";
 import { PairTable, RunTable } from "./verdict_tables.js";
 import { attr, el, pool, show, text } from "../../shared/web/dom.js";
@@ -69,6 +69,7 @@ export class RunVerdict {
     const { verdict, meta } = store;
     const isSimulated = runWords.isSimulated(meta);
     show(this.earlier, store.isEarlier);
+    this.root.classList.toggle("is-pair", Boolean(onlySpeedup(store)));
     this.paintResults();
     show(this.flag, runWords.isHypothetical(meta));
     text(this.claim, claim(store));
