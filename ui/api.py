@@ -24,9 +24,9 @@ from sequoia.measuring.defaults import SLACK
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.plan_for_machine import Plan
 from sequoia.validate_input import shown, whole
-from ui.decode.recordings import RunStore
-from ui.decode.request import DecodeRequest
-from ui.decode.run import DecodeJob
+from ui.run.decode_job import DecodeJob
+from ui.run.recordings import RunStore
+from ui.run.request import RunRequest
 from ui.serving.fair_queue import Busy
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
@@ -174,14 +174,15 @@ class Runs:
 
         nodes: of the tree that yields the most tokens for its size; 0 for the tree planned for this
         machine, 1 for plain decoding."""
-        shape = {"tree": "best" if nodes else "planned", "first": nodes, "second": _LEVELS}
+        best = ("best", f"{nodes}, {_LEVELS}", DEFAULT_VERIFIER)
+        kind = "plain" if nodes == 1 else "planned"
         form = {
             **{"prompt": prompt, "temperature": temperature, "top_p": top_p, "seed": seed},
-            **{"max_new_tokens": max_new_tokens, "verifier": DEFAULT_VERIFIER, "compare": False},
-            **({"tree": "plain"} if nodes == 1 else shape),
+            "max_new_tokens": max_new_tokens,
+            "lanes": [best if nodes > 1 else (kind, "", DEFAULT_VERIFIER)],
         }
-        store: RunStore[Any] = RunStore(1, self._limits.stored_nodes)
-        asked = DecodeRequest.parse(form, self._limits)
+        store = RunStore(1, self._limits.stored_nodes)
+        asked = RunRequest.parse(form, self._limits)
         job = DecodeJob(asked, self._model_host, self._limits, store)
         job.yields = True
         with self._place(address_of(request)):
@@ -190,7 +191,7 @@ class Runs:
                 pass
         if job.error or job.recording is None:
             raise SequoiaError(job.error or "the run did not start")
-        return json.loads(job.recording.run().to_json())
+        return json.loads(job.recording.log().to_json())
 
     @contextmanager
     def _place(self, address: str) -> Iterator[None]:

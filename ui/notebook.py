@@ -4,10 +4,12 @@ the player of the page. Also a run as a web page that needs no server (`to_html`
 from __future__ import annotations
 
 import html
+import json
 import sys
 
 from sequoia import Run
-from ui.decode.messages import all_steps, recorded
+from sequoia.saved_files.race_file import LaneLog, RaceLog
+from ui.run.messages import OpenedRun
 from ui.shared.saved_pages import page
 
 _LOOK = "width: 100%; height: 820px; border: 1px solid"
@@ -15,10 +17,23 @@ _LOOK = "width: 100%; height: 820px; border: 1px solid"
 
 def to_html(run: Run) -> str:
     """The web page that the app's "Save as web page" makes of the run."""
-    meta = recorded(run.meta)
+    shown = OpenedRun(_alone(run))
+    meta = shown.meta
     models = [name for name in (meta.get("target"), meta.get("draft")) if name]
     title = ", ".join(filter(None, [f"Sequoia: a {meta['label']} run", " + ".join(models)]))
-    return page("decode", title, {**all_steps(run.steps, run.pieces), "meta": meta})
+    return page("run", title, json.loads(shown.whole(stored=False)))
+
+
+def _alone(run: Run) -> RaceLog:
+    """`run` as the only lane."""
+    trees = [step.tree for step in run.steps]
+    most = max(map(len, trees), default=1)
+    how = run.meta.get("tree", {}).get("description", "")
+    verifier = run.meta.get("verifier", "")
+    lane = LaneLog(
+        "Sequoia" if most > 1 else "Plain", how, verifier, most == 1, most, len({*trees}) > 1, run
+    )
+    return RaceLog(run.meta, (lane,))
 
 
 def player(run: Run) -> str:

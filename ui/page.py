@@ -9,16 +9,15 @@ import gradio as gr
 from starlette.middleware import Middleware
 
 from ui.api import add_api
-from ui.decode.film import FilmTab
-from ui.decode.tab import LiveView
 from ui.engines.tab import EnginesTab
 from ui.experiments.tab import ExperimentsTab
+from ui.film.tab import FilmTab
 from ui.hardware.tab import HardwareTab
 from ui.lab.tab import LabTab
 from ui.lossless.tab import LosslessTab
 from ui.models.tab import ModelsTab
 from ui.paper.tab import PaperTab
-from ui.race.tab import RaceTab
+from ui.run.tab import RunTab
 from ui.serving.guards import Address, all_guards
 from ui.serving.held_streams import HeldStreams
 from ui.serving.limits import Limits
@@ -54,17 +53,16 @@ def page(
         title=TITLE, analytics_enabled=False, fill_width=True, delete_cache=(600, 3600)
     ) as blocks:
         top = header(model_host.status_json if limits.models else None)
-        live = LiveView(model_host, limits, top)
+        runs = RunTab(model_host, limits, top)
         views: dict[str, View] = {
-            "decode": live,
-            "film": FilmTab(live),
+            "run": runs,
+            "film": FilmTab(runs),
             "tour": TourTab(),
-            "race": RaceTab(model_host, limits, live),
-            "lab": LabTab(model_host, limits, live),
+            "lab": LabTab(model_host, limits, runs),
             "walk": WalkTab(),
             "lossless": LosslessTab(model_host, limits),
             "experiments": ExperimentsTab(model_host, limits),
-            "hardware": HardwareTab(model_host, limits, live),
+            "hardware": HardwareTab(model_host, limits, runs),
             "engines": EnginesTab(),
             "paper": PaperTab(),
         }

@@ -49,7 +49,8 @@ class Race:
     Also raises whatever a Decoder raises.
 
     clock: replaces the measured time of every step by a simulated one; None keeps the measured
-    times. `stats[lane]`: the lane's totals so far. `stats[lane].total_seconds`: the lane's clock.
+    times. has_heads: see `Decoder`. `stats[lane]`: the lane's totals so far.
+    `stats[lane].total_seconds`: the lane's clock.
     """
 
     def __init__(
@@ -59,6 +60,7 @@ class Race:
         params: SamplingParams,
         lanes: Sequence[Lane],
         clock: SimulatedClock | None = None,
+        has_heads: bool = False,
     ) -> None:
         if not 1 <= len(lanes) <= MOST_LANES:
             raise BadSamplingParams(
@@ -69,7 +71,7 @@ class Race:
         for one in dict.fromkeys(prompts):
             pair.require_room(one, params.max_new_tokens)
         self.decoders = tuple(
-            Decoder(lane.pair or pair, own, params, lane.tree, lane.verifier)
+            Decoder(lane.pair or pair, own, params, lane.tree, lane.verifier, has_heads=has_heads)
             for own, lane in zip(prompts, lanes, strict=True)
         )
         require_each(

@@ -53,39 +53,6 @@ class TreeMeta(TypedDict, total=False):
     rates: Literal["measured", "recorded"]
 
 
-class PlainRun(TypedDict):
-    """Plain decoding of the same prompt: seconds and text of each step; same: how many tokens of
-    the run are the same from the start; finish: why it ended; limit: seconds after which it is
-    stopped."""
-
-    seconds: Listed[Seconds]
-    text: Listed[Text]
-    same: Count
-    finish: Literal["eos", "length", "context", "time"]
-    limit: Seconds
-
-
-class SpeedupMeta(TypedDict):
-    """Speed-up over plain decoding, with its confidence interval. See ui/shared/speedup_meta.py."""
-
-    code: Literal["win", "slower", "no_clear_difference"]
-    ratio: Amount
-    low: Amount | None
-    high: Amount | None
-    runs: Count
-    seconds: tuple[Seconds, Seconds]
-    label: Label
-
-
-def _enclosing(found: SpeedupMeta) -> SpeedupMeta:
-    low, high = found["low"], found["high"]
-    if low is not None and high is not None:
-        require_inside(found["ratio"], low, high, "speedup: ratio")
-    elif low is not high:
-        raise BadTrace("speedup: low and high must both be numbers or both be null")
-    return found
-
-
 def require_inside(value: float, low: float, high: float, what: str) -> None:
     """Raises BadTrace unless `value` is inside its interval, from `low` to `high`."""
     if not low <= value <= high:
@@ -114,13 +81,6 @@ class PaperResult(TypedDict):
     draft: Name
     machine: Name
     source: Name
-
-
-class Again(TypedDict):
-    """How many further runs can be made, and their expected seconds."""
-
-    runs: Count
-    seconds: Seconds
 
 
 class Elsewhere(TypedDict):
@@ -158,16 +118,10 @@ class SharedMeta(TypedDict, total=False):
 
 
 class RunFields(SharedMeta, total=False):
-    """plain_seconds: per token of plain decoding. acceptance: the rates by rank that the tree was
-    planned from."""
+    """acceptance: the rates by rank that the tree was planned from."""
 
     verifier: Name
     tree: TreeMeta
-    plain_seconds: Seconds | None
-    plain: PlainRun
-    speedup: Annotated[SpeedupMeta, AfterValidator(_enclosing)]
-    opening: Annotated[Opening, AfterValidator(_with_median)]
-    again: Again
     acceptance: Annotated[Listed[Probability], Field(max_length=1024)]
 
 
@@ -221,8 +175,9 @@ Note = Annotated[RatesNote | ChainNote | RepeatNote | InsteadNote, Field(discrim
 
 
 class RaceFields(SharedMeta, total=False):
-    """notes: about the choice of the trees."""
+    """notes: about the choice of the trees. opening: only of the run of the film."""
 
+    opening: Annotated[Opening, AfterValidator(_with_median)]
     second_prompt: LongText
     notes: Annotated[Listed[Note], Field(max_length=8)]
     elsewhere: Elsewhere

@@ -14,8 +14,6 @@ from sequoia import SequoiaError, machine
 from sequoia.errors import BadProfile, BadTree
 from sequoia.loading.pair_request import BUNDLED_NAME
 from sequoia.validate_input import shown, whole
-from ui.decode.recordings import Finished
-from ui.decode.tab import LiveView
 from ui.hardware import view
 from ui.hardware.form import (
     NONE,
@@ -28,6 +26,9 @@ from ui.hardware.form import (
 from ui.hardware.own_profile import BadField, own_profile
 from ui.hardware.profile_job import Measurement, ProfileJob
 from ui.hardware.view import notice_message
+from ui.run.messages import OpenedRun
+from ui.run.report import drafted_lane
+from ui.run.tab import RunTab
 from ui.serving.job import Report
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost, made_with
@@ -56,15 +57,15 @@ _NUMBER = re.compile(r"\s*[0-9]{1,8}\s*")
 class HardwareTab(SessionView[ProfileJob]):
     """The view's components and their handlers."""
 
-    def __init__(self, model_host: ModelHost, limits: Limits, live: LiveView) -> None:
+    def __init__(self, model_host: ModelHost, limits: Limits, runs: RunTab) -> None:
         super().__init__(model_host, limits)
-        self._live = live
+        self._runs = runs
 
     def build(self) -> None:
         """Lay the view out in the current container."""
         side, main = side_and_main("hw")
         with side:
-            self.form = HardwareForm(self._limits.measures, self._live.profiles)
+            self.form = HardwareForm(self._limits.measures, self._runs.profiles)
         with main:
             # when it becomes visible, it triggers `select`, or `link` if a link was opened
             self.board = drawn(
@@ -215,10 +216,10 @@ class HardwareTab(SessionView[ProfileJob]):
         if chosen.profile is None:
             raise BadProfile("there is no profile yet; measure this machine or import a profile")
         nodes = self._nodes(chosen.nodes)
-        recording = self._live.run_store.get(request.query_params.get("run"))
+        recording = self._runs.run_store.get(request.query_params.get("run"))
         pair = self._model_host.pair_now
-        run = recording.run() if recording else None
-        if run and pair and not made_with(run.meta, pair):
+        run = drafted_lane(recording.log(), recording.verdict) if recording else None
+        if run and pair and not made_with(run.run.meta, pair):
             run = None  # made with other models than the ones loaded now
         return view.message(
             entries[chosen.profile],
@@ -230,7 +231,7 @@ class HardwareTab(SessionView[ProfileJob]):
             vectors,
             notice,
             self._limits.nodes,
-            made_here=not isinstance(recording, Finished),
+            made_here=not isinstance(recording, OpenedRun),
         )
 
     def _nodes(self, typed: Any) -> int | None:

@@ -4,6 +4,7 @@ run. Independent of Gradio."""
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from functools import cache
 from typing import Any
 
@@ -18,8 +19,9 @@ from sequoia.planning.compare_plans import fastest
 from sequoia.planning.plan_for_machine import Plan, bounds, levels_for, predict, speedup_grid
 from sequoia.saved_files.race_results import PARTS
 from sequoia.validate_input import json_text
-from ui.decode import recordings
 from ui.hardware import figures
+from ui.run import recordings
+from ui.run.report import DraftedLane, drafted_lane
 from ui.shared.acceptance_rates import Rates, by_level_table
 from ui.shared.saved_profiles import Entry
 from ui.words.hardware import (
@@ -40,7 +42,7 @@ def message(
     rates: Rates,
     nodes: int | None,
     against: Entry | None,
-    run: Run | None = None,
+    run: DraftedLane | None = None,
     here: HardwareProfile | None = None,
     known: Mapping[str, Rates] | None = None,
     notice: str | None = None,
@@ -54,7 +56,7 @@ def message(
     against: the profile to compare with. run: the latest run, to compare with its prediction.
     here: this machine's profile; None if no models are loaded. known: the acceptance vectors to
     choose from for the prediction of the run; if None, only `rates`. notice: the text of a banner.
-    most: the largest size that visitors may choose. made_here: whether the run was made in Decode,
+    most: the largest size that visitors may choose. made_here: whether the run was made here,
     on any clock. Raises a SequoiaError for sizes out of bounds.
     """
     profile = entry.profile
@@ -91,7 +93,7 @@ def message(
                 "there": against
                 and _there(against, here, rates, _largest(against.profile, nodes, most)),
                 "run": _run(run, here, known or {"given": rates}),
-                "by_level": _by_level_tables(run, made_here),
+                "by_level": _by_level_tables(run and run.run, made_here),
             },
         }
     )
@@ -164,35 +166,33 @@ def _mixed_models_warning(entry: Entry, here: HardwareProfile | None, rates: Rat
 
 
 def _run(
-    run: Run | None, here: HardwareProfile | None, known: Mapping[str, Rates]
+    lane: DraftedLane | None, here: HardwareProfile | None, known: Mapping[str, Rates]
 ) -> dict[str, Any] | None:
-    """The fields of a message that compare the run with the prediction for its largest tree. None
-    if that is not possible, as for a run that was not measured on this machine.
+    """The fields of a message that compare the lane of a run with the prediction for its largest
+    tree. None if that is not possible, as for a run that was not measured on this machine.
 
     The prediction uses this machine's profile, `here`, and the vector that the tree was planned
     with. If `known` lacks this vector, the one counted at the nearest temperature is used instead.
     """
-    if run is None or here is None or not run.steps or not _is_measured(run):
+    if lane is None or here is None or not lane.run.steps or not _is_measured(lane.run):
         return None
+    run, verdict = lane.run, lane.speedup
     rates = _planned_with(known, run) or _nearest(known, _temperature(run))
     plan = predict(
         max((step.tree for step in run.steps), key=len), rates.acceptance.smoothed(), here
     )
-    verdict = run.meta.get("speedup")
     try:
-        found = check_prediction(
-            DecodeStats.fold(run.steps), plan, here, verdict and verdict["seconds"][1]
-        )
+        found = check_prediction(DecodeStats.fold(run.steps), plan, here, lane.plain_seconds)
     except SequoiaError:
         return None
     words = effects(found)
-    measured = verdict["ratio"] if verdict else found.measured.speedup
+    measured = verdict.ratio if verdict else found.measured.speedup
     return {
         "sentence": prediction_words(found, measured),
         "figure": figures.phase_bars(found).to_plotly_json(),
         "predicted": found.predicted.speedup,
         "measured": measured,
-        "verdict": verdict,
+        "verdict": verdict and asdict(verdict),
         "parts": [
             [part, getattr(found.predicted, part), getattr(found.measured, part), words[part]]
             for part in PARTS
@@ -242,7 +242,7 @@ def _temperature(run: Run) -> float:
 
 def _by_level_tables(run: Run | None, made_here: bool) -> list[dict[str, Any]]:
     """Tables of acceptance by rank and level: one for `run`, if any node was tried in it, then one
-    for each temperature of the runs that `recorded` counts. The counts of a run made in Decode are
+    for each temperature of the runs that `recorded` counts. The counts of a run made here are
     labelled measured, whatever its clock: a simulated clock changes the times, not the tokens."""
     tables = [
         by_level_table("runs" if runs > 1 else "1 run", "recorded", temperature, runs, by_level)
@@ -251,7 +251,7 @@ def _by_level_tables(run: Run | None, made_here: bool) -> list[dict[str, Any]]:
     counts = AcceptanceByLevel.fold(run.steps if run is not None else ())
     if run is not None and counts.cells:
         is_new = made_here or _is_measured(run)
-        name, label = ("latest run", "measured") if is_new else ("run in One decoder", "recorded")
+        name, label = ("latest run", "measured") if is_new else ("run on screen", "recorded")
         tables.insert(0, by_level_table(name, label, _temperature(run), 1, counts))
     return tables
 
@@ -261,15 +261,13 @@ def recorded() -> dict[float, tuple[int, AcceptanceByLevel]]:
     """By temperature, the number of runs shipped with the program and the sum of their counts. Only
     runs with the default verifier and the bundled draft are counted."""
     found: dict[float, tuple[int, AcceptanceByLevel]] = {}
-    for path in recordings.shipped().values():
-        try:
-            run = Run.from_json(path.read_text(encoding="utf-8"))
-        except SequoiaError:
+    for name in [one.name for one in recordings.examples()]:
+        lane = drafted_lane(recordings.example(name).log(), None)
+        if lane is None or not _is_usual(lane.run):
             continue
-        if not _is_usual(run):
-            continue
-        runs, by_level = found.get(_temperature(run), (0, AcceptanceByLevel()))
-        found[_temperature(run)] = runs + 1, by_level + AcceptanceByLevel.fold(run.steps)
+        at = _temperature(lane.run)
+        runs, by_level = found.get(at, (0, AcceptanceByLevel()))
+        found[at] = runs + 1, by_level + AcceptanceByLevel.fold(lane.run.steps)
     return dict(sorted(found.items()))
 
 

@@ -12,13 +12,13 @@ import gradio as gr
 
 from sequoia import SamplingParams, SequoiaError, Tree, machine
 from sequoia.assets_folder import BUNDLED_PAIR
-from sequoia.errors import BadPrompt, BadSamplingParams, BadTree
+from sequoia.errors import BadPrompt, BadSamplingParams
 from sequoia.text_files import load_json
-from sequoia.validate_input import json_text, shown, whole
-from ui.decode import clocks
-from ui.decode.form import began
-from ui.decode.tab import LiveView
+from sequoia.validate_input import json_text, shown
 from ui.lab.acceptance_job import WAYS, AcceptanceJob
+from ui.run import clocks
+from ui.run.form import began
+from ui.run.tab import RunTab
 from ui.serving.job import Report
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
@@ -51,9 +51,9 @@ class CountRequest:
 class LabTab(SessionView[AcceptanceJob]):
     """The view's component and its handlers."""
 
-    def __init__(self, model_host: ModelHost, limits: Limits, live: LiveView) -> None:
+    def __init__(self, model_host: ModelHost, limits: Limits, runs: RunTab) -> None:
         super().__init__(model_host, limits)
-        self._live = live
+        self._runs = runs
 
     def build(self) -> None:
         """Create the view's component in the current container."""
@@ -61,16 +61,16 @@ class LabTab(SessionView[AcceptanceJob]):
             html_template='<div class="sq-stage sq-lab"></div>',
             apply_default_css=False,
             elem_id="lab-view",
-            js_on_load=connect("lab/connect", ["select", "decode", "count", "halt", "ask"]),
+            js_on_load=connect("lab/connect", ["select", "run", "count", "halt", "ask"]),
         )
 
     def wire(self, _blocks: gr.Blocks) -> None:
         """Connect the component to its handlers."""
-        form = self._live.form
+        form = self._runs.form
         engine = model_work(self._limits.waiting)
         self.board.select(
             self.come,
-            [self._live.profiles, form.clock],
+            [self._runs.profiles, form.clock],
             self.board,
             concurrency_limit=None,
             **QUIET,
@@ -78,19 +78,19 @@ class LabTab(SessionView[AcceptanceJob]):
         self.board.count(self.count, None, self.board, **engine)
         self.board.halt(self.stop, None, None, **UNQUEUED)
         self.board.ask(self.job_state, None, self.board, **ASKED)
-        chosen = self.board.decode(
-            self.decode, self._live.profiles, [*form.tree_fields, form.clock], **QUIET
+        chosen = self.board.run(
+            self.run, self._runs.profiles, [*form.lane_parts, form.clock], **QUIET
         )
         left = chosen.success(
             None,
             None,
             None,
-            js=call("shared/navigation", 'web.openView("decode")'),
+            js=call("shared/navigation", 'web.openView("run")'),
             api_visibility="private",
         )
         left.success(None, None, form.buttons, js=began(form), api_visibility="private")
-        left.success(self._live.run, form.form, self._live.stage, **engine).then(
-            self._live.buttons_now, None, form.buttons, **UNQUEUED
+        left.success(self._runs.run, form.form, self._runs.stage, **engine).then(
+            self._runs.buttons_now, None, form.buttons, **UNQUEUED
         )
 
     # -- figures of the pair -----------------------------------------------------------------------
@@ -98,7 +98,7 @@ class LabTab(SessionView[AcceptanceJob]):
     async def come(self, store: Any, clock: Any = clocks.HERE) -> AsyncIterator[str]:
         """Yields what the Lab needs from the server. If models are being loaded, yields a new
         message once loading has ended. store: the profiles saved in the browser. clock: the key of
-        the clock chosen in Decode, which times its runs. Both arguments are untrusted."""
+        the clock chosen in Run, which times its runs. Both arguments are untrusted."""
         while not self._model_host.settled:
             yield json_text(self._known(store, clock))
             await self._model_host.until_settled()
@@ -202,24 +202,16 @@ class LabTab(SessionView[AcceptanceJob]):
 
     # -- running a tree ----------------------------------------------------------------------------
 
-    def decode(self, event: gr.EventData, store: Any = None) -> Updates:
-        """Copy the Lab's tree and clock to the Decode form. If Decode does not offer that clock,
-        this machine's own clock is chosen. Raises gr.Error if the tree is invalid or too large to
-        run here. store: the profiles saved in the browser, untrusted."""
-        form = self._live.form
+    def run(self, event: gr.EventData, store: Any = None) -> Updates:
+        """Copy the tree and the clock to the form of Run, beside plain decoding. Raises gr.Error if
+        the tree is invalid or too large to run here. store: the profiles saved in the browser,
+        untrusted."""
         sent = sent_with(event)
         try:
             tree = Tree.from_parents(sent.get("parents", ()))
-            whole(len(tree), "nodes of the tree", 1, self._limits.nodes, BadTree)
+            return self._runs.run_tree(tree, sent.get("clock"), store)
         except SequoiaError as problem:
             raise gr.Error(markup.toast(f"Not run: {problem}"), print_exception=False) from None
-        text = " ".join(map(str, tree.parents))
-        clock = sent.get("clock")
-        is_clock = clock in [key for _, key in clocks.clock_choices(store)]
-        return {
-            **form.put("lab", [text]),
-            form.clock: gr.update(value=clock if is_clock else clocks.HERE),
-        }
 
 
 def _number(value: Any, name: str) -> float:

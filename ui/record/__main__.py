@@ -1,7 +1,6 @@
 """Record what the page shows before anyone has run something: `python -m ui.record WHAT`.
 
-The page opens with the run and the race called "welcome". `opening` makes that run, and
-`race welcome --tokens 96 --preset "on an A100" --further` that race.
+The page opens with the run called "welcome", which `opening` makes.
 """
 
 from __future__ import annotations
@@ -10,6 +9,7 @@ import json
 import sys
 from argparse import ArgumentDefaultsHelpFormatter, ArgumentParser, Namespace
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -23,23 +23,22 @@ from sequoia.exactness.losslessness.losslessness_test import LosslessnessTest
 from sequoia.exactness.losslessness.settings import CORRECT, PRESETS
 from sequoia.models.describe import describe
 from sequoia.text_files import write_text
-from ui.decode.recordings import RUNS, played
-from ui.decode.request import DecodeRequest
 from ui.lossless.lossless_job import Sampled
 from ui.lossless.messages import test_fields
-from ui.race.presets import PRESETS as RACE_PRESETS
-from ui.race.recordings import RACES
 from ui.record.examples import record_examples
 from ui.record.opening import record_opening
 from ui.record.runs import (
     opened_host,
     prompt_named,
     quietest,
-    record_race,
-    record_run,
+    record,
     repeated,
     request_of,
+    request_of_preset,
 )
+from ui.run.presets import PRESETS as RUN_PRESETS
+from ui.run.recordings import RUNS
+from ui.run.request import RunRequest
 from ui.shared.prompts import TEMPERATURE, presets
 from ui.tour.tab import FOLDER as LESSONS
 from ui.tour.tab import tour
@@ -68,17 +67,13 @@ def _parser() -> ArgumentParser:
         return added
 
     run = kind("run", _run, "one run, as the page would make it")
-    _add_run_options(run, RUNS)
+    _add_run_options(run)
     run.add_argument("--nodes", type=int, help="the best tree of so many nodes, not the planned")
-    race = kind("race", _race, "one race, as the page would make it")
-    _add_run_options(race, RACES)
-    race.add_argument(
-        "--preset",
-        default=RACE_PRESETS[0].name,
-        choices=[one.name for one in RACE_PRESETS],
-        help="which race",
+    run.add_argument(
+        "--preset", choices=[one.name for one in RUN_PRESETS], help="a ready-made comparison"
     )
-    race.add_argument("--further", action="store_true", help="add all runs that the page offers")
+    run.add_argument("--title", default="", help="in the menu Examples")
+    run.add_argument("--further", action="store_true", help="add all runs that the page offers")
     opening = kind("opening", _opening, "the run that the page opens with")
     _add_rounds(opening, tokens=64)
     opening.add_argument("--out", type=Path, default=RUNS, help="folder for welcome.json")
@@ -89,14 +84,14 @@ def _parser() -> ArgumentParser:
     return parser
 
 
-def _add_run_options(parser: ArgumentParser, folder: Path) -> None:
+def _add_run_options(parser: ArgumentParser) -> None:
     names = [one.name for one in presets()]
     parser.add_argument("name", help="name of the file, without .json")
     parser.add_argument("--prompt", default=names[0], choices=names, help="the example prompt")
     parser.add_argument("--tokens", type=int, default=128, help="number of tokens to generate")
     parser.add_argument("--temperature", type=float, help="0 is greedy (default: as in the form)")
     parser.add_argument("--seed", type=int, default=0, help="seed of all random draws")
-    parser.add_argument("--out", type=Path, default=folder, help="folder for the file")
+    parser.add_argument("--out", type=Path, default=RUNS, help="folder for the file")
 
 
 def _add_rounds(parser: ArgumentParser, tokens: int) -> None:
@@ -105,28 +100,27 @@ def _add_rounds(parser: ArgumentParser, tokens: int) -> None:
 
 
 def _run(options: Namespace) -> None:
-    tree = ("best", options.nodes, 8) if options.nodes else ("planned",)
-    request = request_of(options.prompt, _params(options, TEMPERATURE), tree)
-    _write(options, played(record_run(request, opened_host())).to_json())
-
-
-def _race(options: Namespace) -> None:
-    preset = next(one for one in RACE_PRESETS if one.name == options.preset)
-    params = _params(options, TEMPERATURE if preset.temperature is None else preset.temperature)
     prompt = prompt_named(options.prompt)
-    _write(options, record_race(preset, prompt, params, options.further, opened_host()))
+    preset = next((one for one in RUN_PRESETS if one.name == options.preset), None)
+    if preset:
+        usual = TEMPERATURE if preset.temperature is None else preset.temperature
+        asked = request_of_preset(preset, prompt, _params(options, usual))
+    else:
+        tree = ("best", options.nodes, 8) if options.nodes else ("planned",)
+        asked = request_of(prompt, _params(options, TEMPERATURE), tree)
+    log = record(asked, opened_host(), options.further)
+    about = {"title": options.title, "about": preset.shows if preset else ""}
+    meta = {**log.meta, **{name: words for name, words in about.items() if words}}
+    path = options.out / f"{options.name}.json"
+    text = replace(log, meta=meta).to_json()
+    write_text(path, text)
+    print(f"{path}: {len(text) / 1e3:.0f} kB")
 
 
 def _params(options: Namespace, usual: float) -> SamplingParams:
     """usual: the temperature if none is given."""
     temperature = usual if options.temperature is None else options.temperature
     return SamplingParams(temperature=temperature, max_new_tokens=options.tokens, seed=options.seed)
-
-
-def _write(options: Namespace, text: str) -> None:
-    path = options.out / f"{options.name}.json"
-    write_text(path, text)
-    print(f"{path}: {len(text) / 1e3:.0f} kB")
 
 
 def _opening(options: Namespace) -> None:
@@ -142,19 +136,19 @@ def _examples(options: Namespace) -> None:
 
 def _tour(_: Namespace) -> None:
     """Make the runs of assets/lessons/tour.json. Each is repeated with the same seed, so it always
-    gives the same tokens."""
+    gives the same tokens. A file has the run of the tree only."""
     host = opened_host()
     makes = {
-        name: lambda settings=settings: record_run(tour_request(settings), host)
+        name: lambda settings=settings: record(tour_request(settings), host)
         for name, settings in tour()["recordings"].items()
     }
     for name, runs in repeated(makes, rounds=3).items():
         path = LESSONS / f"{name}.json"
-        write_text(path, played(quietest(runs)).to_json())
+        write_text(path, quietest(runs).lanes[0].run.to_json())
         print(path)
 
 
-def tour_request(settings: dict[str, Any]) -> DecodeRequest:
+def tour_request(settings: dict[str, Any]) -> RunRequest:
     """The request that makes a recording of the tour. settings: preset, temperature, seed, tokens
     and tree."""
     params = SamplingParams(
@@ -162,7 +156,7 @@ def tour_request(settings: dict[str, Any]) -> DecodeRequest:
         max_new_tokens=settings["tokens"],
         seed=settings["seed"],
     )
-    return request_of(settings["preset"], params, settings["tree"])
+    return request_of(prompt_named(settings["preset"]), params, settings["tree"])
 
 
 def _losslessness(options: Namespace) -> None:

@@ -1,9 +1,9 @@
 """The runs of the menu "Examples": `python -m ui.record examples`.
 
 assets/examples.json lists the examples: their titles, settings, and for most of them a result that
-they must show. Every example is run several times, each time followed by plain decoding. The run
-with the shortest time in total is kept, because other programs disturbed it least. If a kept run
-does not show its result, the command ends with an error and writes nothing.
+they must show. Every example is run several times, each time beside plain decoding. The run with
+the shortest time in total is kept, because other programs disturbed it least. If a kept run does
+not show its result, the command ends with an error and writes nothing.
 """
 
 from __future__ import annotations
@@ -18,14 +18,23 @@ from typing import Any
 import torch
 from safetensors.torch import load_file, save_file
 
-from sequoia import Pair, Run, SamplingParams, SequoiaError, load_pair
+from sequoia import Pair, SamplingParams, SequoiaError, load_pair
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
 from sequoia.assets_folder import ASSETS, BUNDLED_PAIR
 from sequoia.loading.pair_request import BUNDLED_NAME
+from sequoia.saved_files.race_file import RaceLog
 from sequoia.text_files import load_json, write_text
-from ui.decode import recordings
-from ui.decode.request import DecodeRequest
-from ui.record.runs import opened_host, quietest, record_run, repeated, request_of, speedup_of
+from ui.record.runs import (
+    opened_host,
+    prompt_named,
+    quietest,
+    record,
+    repeated,
+    request_of,
+    speedup_of,
+)
+from ui.run import recordings
+from ui.run.request import RunRequest
 
 FILE = ASSETS / "examples.json"
 SHUFFLED = "draft with shuffled weights"
@@ -49,9 +58,9 @@ class Recipe:
     verifier: str = DEFAULT_VERIFIER
     draft: str = ""
 
-    def request(self, tokens: int) -> DecodeRequest:
+    def request(self, tokens: int) -> RunRequest:
         params = SamplingParams(temperature=self.temperature, max_new_tokens=tokens, seed=0)
-        return request_of(self.prompt, params, self.tree, self.verifier)
+        return request_of(prompt_named(self.prompt), params, self.tree, self.verifier)
 
 
 def recipes() -> list[Recipe]:
@@ -83,7 +92,7 @@ def _shuffled(weight: torch.Tensor, chance: torch.Generator) -> torch.Tensor:
     return weight.flatten()[order].reshape(weight.shape).contiguous()
 
 
-def require_shown(recipe: Recipe, runs: Mapping[str, Run]) -> None:
+def require_shown(recipe: Recipe, runs: Mapping[str, RaceLog]) -> None:
     """Raises SequoiaError if the recipe's run does not show what `recipe.shows` says. runs: the
     kept run of each example, by the example's name."""
     own = speedup_of(runs[recipe.name])
@@ -105,8 +114,7 @@ def record_examples(tokens: int, rounds: int) -> None:
     with shuffled_pair() as shuffled:
         hosts = {"": opened_host(), SHUFFLED: opened_host(lambda: shuffled)}
         makes = {
-            one.name: lambda one=one: record_run(one.request(tokens), hosts[one.draft])
-            for one in found
+            one.name: lambda one=one: record(one.request(tokens), hosts[one.draft]) for one in found
         }
         kept = {name: quietest(runs) for name, runs in repeated(makes, rounds).items()}
     for recipe in found:
@@ -115,7 +123,7 @@ def record_examples(tokens: int, rounds: int) -> None:
         _write(recipe, kept[recipe.name])
 
 
-def _write(recipe: Recipe, run: Run) -> None:
+def _write(recipe: Recipe, run: RaceLog) -> None:
     meta = {**run.meta, "title": recipe.title, "about": recipe.about}
     text = replace(run, meta=meta).to_json()
     write_text(recordings.RUNS / f"{recipe.name}.json", text)

@@ -1,10 +1,10 @@
 """The run that the page opens with: `python -m ui.record opening`.
 
 Every prompt of assets/opening_prompts.json is decoded several times at temperature 0, each time
-with a tree and then without a draft. The speed-up of a prompt is the median over its runs. The page
-opens with a run of the prompt whose speed-up is nearest the median of all prompts. Two kinds of
-prompts count for the median but are never chosen: those whose text repeats itself, and those whose
-runs accept only first children. The run is written to welcome.json, with the speed-ups of all
+with a tree and beside it without a draft. The speed-up of a prompt is the median over its runs. The
+page opens with a run of the prompt whose speed-up is nearest the median of all prompts. Two kinds
+of prompts count for the median but are never chosen: those whose text repeats itself, and those
+whose runs accept only first children. The run is written to welcome.json, with the speed-ups of all
 prompts.
 """
 
@@ -16,19 +16,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from sequoia import Run, SamplingParams, SequoiaError
+from sequoia import SamplingParams, SequoiaError
 from sequoia.algorithm.step_trace import StepTrace, emitted_tokens, repetition
 from sequoia.assets_folder import ASSETS
+from sequoia.saved_files.race_file import RaceLog
 from sequoia.text_files import write_text
-from ui.decode import recordings
-from ui.decode.request import DecodeRequest
-from ui.record.runs import opened_host, record_run, repeated, speedup_of
+from ui.record.runs import opened_host, record, repeated, request_of, speedup_of
+from ui.run import recordings
 from ui.shared.prompts import read_prompts
-from ui.shared.tree_request import TreeRequest
 
 PROMPTS = ASSETS / "opening_prompts.json"
 REPEATED = 0.25  # a text with at least this share of repeated 8-grams counts as a loop
-TREE = TreeRequest("planned")
 
 
 @dataclass(frozen=True)
@@ -36,7 +34,7 @@ class Candidate:
     """A prompt and its runs, in order of increasing speed-up. All runs emit the same text."""
 
     name: str
-    runs: tuple[Run, ...]
+    runs: tuple[RaceLog, ...]
 
     @property
     def speedup(self) -> float:
@@ -44,18 +42,18 @@ class Candidate:
         return statistics.median(map(speedup_of, self.runs))
 
     @property
-    def run(self) -> Run:
+    def run(self) -> RaceLog:
         """The run whose speed-up is nearest the median."""
         return min(self.runs, key=lambda run: abs(speedup_of(run) - self.speedup))
 
     @property
     def has_side_child(self) -> bool:
-        return any(map(accepts_side_child, self.run.steps))
+        return any(map(accepts_side_child, self.run.lanes[0].run.steps))
 
     @property
     def is_loop(self) -> bool:
         """Whether the text repeats itself so much that it is hard to read."""
-        return repetition(emitted_tokens(self.run.steps)) >= REPEATED
+        return repetition(emitted_tokens(self.run.lanes[0].run.steps)) >= REPEATED
 
 
 def accepts_side_child(step: StepTrace) -> bool:
@@ -110,10 +108,9 @@ def record_opening(tokens: int, rounds: int, folder: Path) -> None:
 def _candidates(tokens: int, rounds: int) -> list[Candidate]:
     params = SamplingParams(temperature=0.0, max_new_tokens=tokens, seed=0)
     host = opened_host()
-    requests = {one.name: DecodeRequest(one.text, params, TREE) for one in read_prompts(PROMPTS)}
+    requests = {one.name: request_of(one.text, params) for one in read_prompts(PROMPTS)}
     makes = {
-        name: lambda request=request: record_run(request, host)
-        for name, request in requests.items()
+        name: lambda request=request: record(request, host) for name, request in requests.items()
     }
     runs = repeated(makes, rounds)
     return [Candidate(name, tuple(sorted(made, key=speedup_of))) for name, made in runs.items()]

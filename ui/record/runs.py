@@ -1,4 +1,4 @@
-"""Runs and races as the page would make them."""
+"""Runs as the page would make them."""
 
 from __future__ import annotations
 
@@ -7,20 +7,18 @@ from typing import Any
 
 from sequoia import DecodeStats, Pair, Run, SamplingParams, SequoiaError, load_pair
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
-from ui.decode.recordings import RunStore
-from ui.decode.request import DecodeRequest
-from ui.decode.run import DecodeJob
-from ui.race.form import PARAMS
-from ui.race.messages import OpenedRace, StoredRace
-from ui.race.presets import RacePreset
-from ui.race.race_on import RaceOnJob
-from ui.race.request import RaceRequest
-from ui.race.run import RaceJob
+from sequoia.saved_files.race_file import RaceLog
+from ui.run.decode_job import DecodeJob
+from ui.run.form import FIRST_LANES
+from ui.run.messages import OpenedRun
+from ui.run.more_runs import MoreRunsJob
+from ui.run.presets import RunPreset
+from ui.run.recordings import RunStore
+from ui.run.request import RunRequest
 from ui.serving.limits import LOCAL
 from ui.serving.model_host import ModelHost
 from ui.serving.run_job import RunJob
 from ui.shared.prompts import presets
-from ui.shared.tree_request import TreeRequest
 
 
 def opened_host(load: Callable[[], Pair] = load_pair) -> ModelHost:
@@ -36,41 +34,45 @@ def prompt_named(name: str) -> str:
 
 
 def request_of(
-    prompt: str, params: SamplingParams, tree: Sequence[Any], verifier: str = DEFAULT_VERIFIER
-) -> DecodeRequest:
-    """A run followed by plain decoding. prompt: the name of an example prompt. tree: the kind of
-    tree, then the values of its fields in the form, such as ("best", 64, 6)."""
+    prompt: str,
+    params: SamplingParams,
+    tree: Sequence[Any] = ("planned",),
+    verifier: str = DEFAULT_VERIFIER,
+) -> RunRequest:
+    """A run of a tree beside plain decoding. tree: its kind, then the values of its fields in the
+    form, such as ("best", 64, 6)."""
     kind, *numbers = tree
-    tree_request = TreeRequest(kind, tuple(numbers))
-    return DecodeRequest(prompt_named(prompt), params, tree_request, verifier)
+    lane = (kind, ", ".join(map(str, numbers)), verifier)
+    form = {**_values(params), "prompt": prompt, "lanes": [lane, FIRST_LANES[-1]]}
+    return RunRequest.parse(form, LOCAL)
 
 
-def record_run(decode_request: DecodeRequest, model_host: ModelHost) -> Run:
-    """Make the requested run. Raises SequoiaError if the run fails."""
-    run = DecodeJob(decode_request, model_host, LOCAL, RunStore(1, LOCAL.stored_nodes))
-    return _made(run).run()
-
-
-def record_race(
-    preset: RacePreset, prompt: str, params: SamplingParams, goes_on: bool, model_host: ModelHost
-) -> str:
-    """Make the race of `preset` and return the text of its file. prompt: used if `preset` has none.
-    goes_on: whether to add all further runs that the page offers. Raises SequoiaError if the race
-    or a further run fails."""
-    asked = {name: getattr(params, name) for name in PARAMS}
+def request_of_preset(preset: RunPreset, prompt: str, params: SamplingParams) -> RunRequest:
+    """The run of a preset. prompt: used if `preset` has none."""
     form = {
-        **asked,
+        **_values(params),
         "prompt": preset.prompt or prompt,
         "second_prompt": preset.second_prompt,
         "lanes": preset.lanes,
         "clock": preset.clock,
         "check": True,
     }
-    store: RunStore[StoredRace] = RunStore(1, LOCAL.stored_nodes)
-    race = _made(RaceJob(RaceRequest.parse(form, LOCAL), model_host, LOCAL, store))
+    return RunRequest.parse(form, LOCAL)
+
+
+def _values(params: SamplingParams) -> dict[str, Any]:
+    names = ("temperature", "top_p", "max_new_tokens", "seed")
+    return {name: getattr(params, name) for name in names}
+
+
+def record(asked: RunRequest, model_host: ModelHost, goes_on: bool = False) -> RaceLog:
+    """Make the requested run, as a file has it. goes_on: whether to add all further runs that the
+    page offers. Raises SequoiaError if the run or a further one fails."""
+    store = RunStore(1, LOCAL.stored_nodes)
+    made = _made(DecodeJob(asked, model_host, LOCAL, store))
     if goes_on:
-        race = _made(RaceOnJob(race, model_host, LOCAL))
-    return OpenedRace(race.log()).log().to_json()
+        made = _made(MoreRunsJob(made, model_host, LOCAL))
+    return OpenedRun(made.log()).log()
 
 
 def _made(job: RunJob) -> Any:
@@ -83,10 +85,10 @@ def _made(job: RunJob) -> Any:
     return job.recording
 
 
-def repeated(makes: Mapping[str, Callable[[], Run]], rounds: int) -> dict[str, list[Run]]:
+def repeated(makes: Mapping[str, Callable[[], RaceLog]], rounds: int) -> dict[str, list[RaceLog]]:
     """Make every run once per round. There are `rounds` + 1 rounds, of which the first only warms
     up. Returns the runs of the other rounds, by name."""
-    runs: dict[str, list[Run]] = {name: [] for name in makes}
+    runs: dict[str, list[RaceLog]] = {name: [] for name in makes}
     for number in range(rounds + 1):
         for name, make in makes.items():
             run = make()
@@ -95,18 +97,16 @@ def repeated(makes: Mapping[str, Callable[[], Run]], rounds: int) -> dict[str, l
     return runs
 
 
-def quietest(runs: Sequence[Run]) -> Run:
-    """The run whose time, plus the time of plain decoding for as many tokens, is shortest: other
-    programs disturbed it least."""
-    return min(runs, key=_seconds)
+def quietest(runs: Sequence[RaceLog]) -> RaceLog:
+    """The run whose time in all lanes is shortest: other programs disturbed it least."""
+    return min(runs, key=lambda run: sum(_seconds(lane.run) for lane in run.lanes))
 
 
 def _seconds(run: Run) -> float:
-    stats = DecodeStats.fold(run.steps)
-    return stats.total_seconds + stats.tokens * run.meta["plain_seconds"]
+    return DecodeStats.fold(run.steps).total_seconds
 
 
-def speedup_of(run: Run) -> float:
-    """The time of plain decoding per token, divided by that of the run."""
-    stats = DecodeStats.fold(run.steps)
-    return run.meta["plain_seconds"] * stats.tokens / stats.total_seconds
+def speedup_of(log: RaceLog) -> float:
+    """The time of plain decoding per token, the last lane, divided by that of the first lane."""
+    tree, plain = (DecodeStats.fold(log.lanes[i].run.steps) for i in (0, -1))
+    return (plain.total_seconds / plain.tokens) * tree.tokens / tree.total_seconds

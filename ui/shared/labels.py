@@ -12,7 +12,6 @@ RUN = {
     "max_new_tokens": "Max tokens",
     "seed": "Seed",
 }
-RACE = {**RUN, "temperature": "Temp.", "max_new_tokens": "Tokens"}  # shorter, for narrow fields
 _EMPTY = "None is not "  # follows "name: " in the message about an empty field
 
 

@@ -3,6 +3,7 @@ runs, and the hardware profiles of its machines."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 import gradio as gr
@@ -12,7 +13,9 @@ from sequoia.assets_folder import ASSETS
 from sequoia.planning.named_profiles import named_profile
 from sequoia.text_files import load_json
 from sequoia.validate_input import json_text
-from ui.decode import messages, recordings
+from ui.run import recordings
+from ui.run.meta import recorded
+from ui.run.report import drafted_lane
 from ui.shared.events import QUIET
 from ui.shared.layout import drawn
 
@@ -49,25 +52,29 @@ def recorded_run(name: str) -> Run:
 
 def message() -> str:
     """The JSON text of the tour's recorded runs and hardware profiles: {"runs": {name: run},
-    "profiles": {name: profile}}, with the names used in tour.json."""
+    "profiles": {name: profile}}, with the names used in tour.json. A run has the speed-up over
+    plain decoding if that was timed."""
     settings = tour()
     return json_text(
         {
             "runs": {
                 **{name: _parts(recorded_run(name)) for name in settings["recordings"]},
-                OPENING: _parts(_opening()),
+                OPENING: _opening(),
             },
             "profiles": {name: named_profile(name).to_dict() for name in settings["machines"]},
         }
     )
 
 
-def _opening() -> Run:
-    path = next(iter(recordings.shipped().values()))
-    return Run.from_json(path.read_text(encoding="utf-8"))
+def _opening() -> dict[str, Any]:
+    film = recordings.film()
+    lane = drafted_lane(film.log(), film.verdict) if film else None
+    if lane is None:
+        return {}
+    return {**_parts(lane.run), "speedup": lane.speedup and asdict(lane.speedup)}
 
 
 def _parts(run: Run) -> dict[str, Any]:
     data = run.to_dict()
     parts = {name: data[name] for name in ("trees", "pieces", "steps")}
-    return {"meta": messages.recorded(data["meta"]), **parts}
+    return {"meta": recorded(data["meta"]), **parts}

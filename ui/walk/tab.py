@@ -9,7 +9,7 @@ import gradio as gr
 
 from sequoia import SequoiaError
 from sequoia.validate_input import json_text
-from ui.decode import recordings
+from ui.run import recordings
 from ui.shared.events import QUIET
 from ui.shared.layout import drawn
 
@@ -37,9 +37,9 @@ class WalkTab:
         return json_text({"runs": [vars(one) for one in recordings.examples()]})
 
     def get_recorded_run(self, asked: Any) -> str:
-        """The recorded run called `asked`, as the JSON message that Decode shows. If it cannot be
+        """The recorded run called `asked`, as the JSON message that Run shows. If it cannot be
         read, the message is {"error": reason}."""
         try:
-            return recordings.example(asked).message
+            return recordings.example(asked).whole(stored=False)
         except SequoiaError as problem:
             return json_text({"error": str(problem)})

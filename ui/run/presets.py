@@ -1,4 +1,4 @@
-"""The presets of the Race view: the values that each button above the lanes fills into the form.
+"""The ready-made comparisons: the values that each button fills into the form.
 Independent of Gradio."""
 
 from __future__ import annotations
@@ -8,19 +8,18 @@ from typing import Any
 
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER, VERIFIERS
 from sequoia.saved_files.race_file import MOST_LANES
-from ui.decode.clocks import HERE
-from ui.race.race_plan import FAMILIAR_CLOCK
-from ui.race.request import NO_LANE
+from ui.run.clocks import HERE
+from ui.run.plan import FAMILIAR_CLOCK
 from ui.shared.prompts import presets
 
 FormLane = tuple[str, str, str]  # kind, numbers as text, verifier
 
 
 @dataclass(frozen=True)
-class RacePreset:
+class RunPreset:
     """One preset. name: the label of its button. shows: one or two sentences on the race. lanes:
-    those that race. clock: the key of the clock that times them. prompt, temperature: if not
-    given, the form keeps its own. second_prompt: empty for a race of one prompt."""
+    the ways to decode. clock: the key of the clock that times them. prompt, temperature: if not
+    given, the form keeps its own. second_prompt: empty for a run on one prompt."""
 
     key: str
     name: str
@@ -36,12 +35,6 @@ class RacePreset:
         """The text below the buttons, as Markdown; it begins with the preset's name."""
         return f"**{self.name}:** {self.shows}"
 
-    @property
-    def all_lanes(self) -> tuple[FormLane, ...]:
-        """A value for each of the form's MOST_LANES lanes; unused ones are "no lane"."""
-        missing = MOST_LANES - len(self.lanes)
-        return (*self.lanes, *[_lane(NO_LANE)] * missing)
-
 
 def _lane(kind: str, numbers: str = "", verifier: str = DEFAULT_VERIFIER) -> FormLane:
     return kind, numbers, verifier
@@ -54,20 +47,20 @@ def _prompt(name: str) -> str:
 _USUAL = (_lane("plain"), _lane("tuned_chain"), _lane("planned"))
 
 PRESETS = (
-    RacePreset(
+    RunPreset(
         "tree",
         "plain vs. tree",
         "Is the tree faster than plain decoding, and faster than the best chain?",
         _USUAL,
     ),
-    RacePreset(
+    RunPreset(
         "chain",
         "chain vs. tree",
         "The best chain against the best tree, both planned for this machine: what does branching "
         "add?",
         (_lane("tuned_chain"), _lane("planned")),
     ),
-    RacePreset(
+    RunPreset(
         "shapes",
         "shapes",
         "Four shapes of 15 nodes each: which gives the most tokens per step?",
@@ -78,14 +71,14 @@ PRESETS = (
             _lane("best", "15, 8"),
         ),
     ),
-    RacePreset(
+    RunPreset(
         "verifiers",
         "verifiers",
         "One tree of 15 nodes with each verifier, at temperature 1, where the verifiers differ.",
         tuple(_lane("kary", "2, 4", verifier) for verifier in [*VERIFIERS][:MOST_LANES]),
         temperature=1.0,
     ),
-    RacePreset(
+    RunPreset(
         "prose",
         "code vs. prose",
         "The same two lanes on code and on prose, which is harder to draft. Each tree is compared "
@@ -94,11 +87,11 @@ PRESETS = (
         prompt=_prompt("function"),
         second_prompt=_prompt("prose"),
     ),
-    RacePreset(
+    RunPreset(
         "a100",
         "on an A100",
         "The models run here, but the clock gives each step the time it would take on an A100 "
-        "(simulated), and the tree is planned for an A100. Compare with the same race on this "
+        "(simulated), and the tree is planned for an A100. Compare with the same run on this "
         "machine.",
         _USUAL,
         clock=FAMILIAR_CLOCK,
@@ -106,10 +99,6 @@ PRESETS = (
 )
 
 
-# The preset of the recorded race that the view opens with. The form has its values then.
-START = PRESETS[-1]
-
-
-def preset_named(name: Any) -> RacePreset | None:
+def preset_named(name: Any) -> RunPreset | None:
     """The preset whose button is called `name`; None for any other value."""
     return next((preset for preset in PRESETS if preset.name == name), None)

@@ -1,4 +1,4 @@
-"""Chooses the trees of a race's lanes before its first step, and notes what a reader should know
+"""Chooses the trees of a run's lanes before its first step, and notes what a reader should know
 about them. Independent of threads and of the page."""
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from sequoia import Acceptance, Pair, SequoiaError, Tree
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
 from sequoia.measuring.defaults import default_chain
 from sequoia.planning.compare_plans import Elsewhere, tree_elsewhere
-from ui.decode import clocks
-from ui.race.request import LaneRequest, RaceRequest
+from ui.run import clocks
+from ui.run.request import LaneRequest, RunRequest
 from ui.serving.model_host import named
 from ui.shared.prompts import surveyed_texts
 from ui.shared.saved_profiles import Entry
@@ -22,7 +22,7 @@ from ui.shared.tree_menu import PLANNED, SHAPES
 from ui.shared.tree_request import ChosenTree, TreeRequest
 from ui.words.figures import machine_of
 
-# the simulated clock (see clocks.py) of the A100 preset; the first choice for RacePlan.elsewhere
+# the simulated clock (see clocks.py) of the A100 preset; the first choice for LanePlan.elsewhere
 FAMILIAR_CLOCK = "a100-llama-2-7b-eager"
 Note = dict[str, Any]  # see `Note` in sequoia/saved_files/run_meta.py
 
@@ -36,7 +36,7 @@ class ChosenLane:
 
 
 @dataclass(frozen=True)
-class RacePlan:
+class LanePlan:
     """The lanes that race. elsewhere: another machine, where the
     tree planned for that machine is predicted to beat the best chain; None if none is known."""
 
@@ -46,18 +46,18 @@ class RacePlan:
 
     @property
     def meta(self) -> dict[str, Any]:
-        """The plan's part of the race's metadata."""
+        """The plan's part of the run's metadata."""
         meta: dict[str, Any] = {"notes": list(self.notes)} if self.notes else {}
         if self.elsewhere:
             meta["elsewhere"] = self.elsewhere.to_dict()
         return meta
 
 
-def plan_race(pair: Pair, asked: RaceRequest, most: int) -> RacePlan:
+def plan_lanes(pair: Pair, asked: RunRequest, most: int) -> LanePlan:
     """Choose the tree of every lane. This may measure the pair's acceptance first. most: maximum
     nodes of the tuned chains in notes (see `_missing_chains`).
 
-    A lane with a planned tree is left out if an earlier lane on the same prompt would make the same
+    A lane with a planned tree is left out if another lane on the same prompt would make the same
     steps. If each prompt then has only one lane, other lanes race instead of those.
     """
     every = [ChosenLane(lane, asked.tree(pair, lane)) for lane in asked.lanes]
@@ -71,28 +71,31 @@ def plan_race(pair: Pair, asked: RaceRequest, most: int) -> RacePlan:
         same.append({"code": "instead", "lanes": [*names]})
     lanes = tuple(kept[i] for i in sorted(kept))
     notes = [*_rates_note(asked, lanes), *_missing_chains(pair, asked, lanes, most), *same]
-    return RacePlan(lanes, tuple(notes), _elsewhere(asked, lanes))
+    return LanePlan(lanes, tuple(notes), _elsewhere(asked, lanes))
 
 
 def elsewhere_in(meta: Mapping[str, Any]) -> Elsewhere | None:
-    """The other machine named in the metadata of a race; None if there is none."""
+    """The other machine named in the metadata of a run; None if there is none."""
     found = meta.get("elsewhere")
     return Elsewhere(**found) if found else None
 
 
 def _repeats(lanes: Sequence[ChosenLane]) -> Iterator[tuple[int, int]]:
-    """(lane, earlier lane), by index, for each lane with a planned tree that would make the same
-    steps as an earlier lane on the same prompt."""
+    """(lane, other lane), by index, for each lane with a planned tree that would make the same steps
+    as another lane on the same prompt. Of two planned trees, the second counts as the repeat."""
     for i, lane in enumerate(lanes):
-        for first, other in enumerate(lanes[:i]):
-            planned = lane.request.tree_request.kind in PLANNED
-            if (
-                planned
-                and lane.request.prompt_name == other.request.prompt_name
-                and _is_same(lane, other)
-            ):
-                yield i, first
+        if not _is_planned(lane):
+            continue
+        for k, other in enumerate(lanes):
+            is_before = k < i or (k > i and not _is_planned(other))
+            is_beside = lane.request.prompt_name == other.request.prompt_name
+            if is_before and is_beside and _is_same(lane, other):
+                yield i, k
                 break
+
+
+def _is_planned(lane: ChosenLane) -> bool:
+    return lane.request.tree_request.kind in PLANNED
 
 
 def _is_same(lane: ChosenLane, other: ChosenLane) -> bool:
@@ -105,14 +108,14 @@ def _is_same(lane: ChosenLane, other: ChosenLane) -> bool:
 
 
 def _instead(
-    pair: Pair, asked: RaceRequest, repeats: Sequence[tuple[int, ChosenLane]]
+    pair: Pair, asked: RunRequest, repeats: Sequence[tuple[int, ChosenLane]]
 ) -> dict[int, ChosenLane]:
-    """By index, a lane that races instead of the first of `repeats` on each prompt."""
+    """By index, a lane that runs instead of the first of `repeats` on each prompt."""
     first = {lane.request.prompt_name: (i, lane) for i, lane in reversed(repeats)}
     return {i: _other_lane(pair, asked, lane) for i, lane in first.values()}
 
 
-def _other_lane(pair: Pair, asked: RaceRequest, lane: ChosenLane) -> ChosenLane:
+def _other_lane(pair: Pair, asked: RunRequest, lane: ChosenLane) -> ChosenLane:
     """Plain decoding instead of `lane`; if that is plain decoding too, the tuned chain."""
     kind = "tuned_chain" if lane.chosen.tree == Tree.chain(1) else "plain"
     tree_request = TreeRequest(kind, (), lane.request.tree_request.most)
@@ -138,7 +141,7 @@ def _repeat_note(lane: ChosenLane, other: ChosenLane) -> Note:
     }
 
 
-def _rates_note(asked: RaceRequest, lanes: Sequence[ChosenLane]) -> Iterator[Note]:
+def _rates_note(asked: RunRequest, lanes: Sequence[ChosenLane]) -> Iterator[Note]:
     """A note on the source of the acceptance that trees and chains are planned from."""
     sources: list[dict[str, Any]] = []
     for lane in lanes:
@@ -156,7 +159,7 @@ def _rates_note(asked: RaceRequest, lanes: Sequence[ChosenLane]) -> Iterator[Not
 
 
 def _missing_chains(
-    pair: Pair, asked: RaceRequest, lanes: Sequence[ChosenLane], most: int
+    pair: Pair, asked: RunRequest, lanes: Sequence[ChosenLane], most: int
 ) -> Iterator[Note]:
     """Notes on the speed-up that a tuned chain (a chain of planned length) is predicted to reach,
     at most one for each prompt. If a tuned chain was requested, there are no notes. A prompt gets
@@ -172,11 +175,11 @@ def _missing_chains(
 
 
 def _missing_chain(
-    pair: Pair, asked: RaceRequest, prompt: str, on: str, most: int, raced: Sequence[ChosenTree]
+    pair: Pair, asked: RunRequest, prompt: str, on: str, most: int, raced: Sequence[ChosenTree]
 ) -> Iterator[Note]:
     clock = asked.simulated_clock
     profile = clock.profile if clock else None
-    with suppress(SequoiaError):  # the race does not need this prediction
+    with suppress(SequoiaError):  # the run does not need this prediction
         plan = default_chain(pair, asked.params, DEFAULT_VERIFIER, [prompt], most, profile=profile)
         if plan.tree in [chosen.tree for chosen in raced]:
             return
@@ -197,7 +200,7 @@ def _branches(chosen: ChosenTree) -> bool:
     return not isinstance(tree, Tree) or tree.levels < len(tree)
 
 
-def _elsewhere(asked: RaceRequest, lanes: Sequence[ChosenLane]) -> Elsewhere | None:
+def _elsewhere(asked: RunRequest, lanes: Sequence[ChosenLane]) -> Elsewhere | None:
     acceptances = [lane.chosen.acceptance for lane in lanes if lane.chosen.acceptance]
     return _other_machine(acceptances[0], asked.clock) if acceptances else None
 

@@ -1,9 +1,9 @@
-"""A small picture of the tree that a form asks for, shown below the form's fields. No model runs
-for the picture, so a planned tree is planned for typical text, not for the prompt.
+"""A small picture of the tree that a lane of the form asks for, shown below the lane's fields. No
+model runs for the picture, so a planned tree is planned for typical text, not for the prompt.
 
 Many visitors, for example in a class, may ask for the same few trees, and planning a large tree
-slows down a run that is being timed. So the server caches recent trees for all visitors together.
-For each of the two forms, Decode and Race, it plans only one tree at a time.
+slows down a run that is being timed. So the server caches recent trees for all visitors together,
+and plans only one tree at a time.
 """
 
 from __future__ import annotations
@@ -19,16 +19,14 @@ import gradio as gr
 from sequoia import Pair, SamplingParams, SequoiaError, Tree
 from sequoia.algorithm.verifiers import verifier_named
 from sequoia.validate_input import json_text
-from ui.decode import clocks
+from ui.run import clocks
+from ui.run.request import lane_tree
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
 from ui.shared.layout import server_function
 from ui.shared.serve_modules import connect
-from ui.shared.tree_request import TreeRequest
 
-# Parses the values of a form (by name, untrusted) and returns which tree the form asks for.
-Reader = Callable[[Mapping[str, Any], Limits], TreeRequest]
-_REMEMBERED = 64  # maximum number of trees cached for each form
+_REMEMBERED = 64  # maximum number of trees cached
 
 
 class LastTrees:
@@ -51,18 +49,17 @@ class LastTrees:
 
 @dataclass(frozen=True)
 class FormTrees:
-    """Computes the tree that the fields of a form ask for."""
+    """Computes the tree that the fields of a lane ask for."""
 
     model_host: ModelHost
     limits: Limits
-    requested: Reader
     last: LastTrees = field(default_factory=LastTrees)
 
     def get_tree(self, asked: Any) -> str:
-        """Called by the browser with the form's values by name (`asked`). Returns JSON with two
-        fields. `parents`: the parent of each node; null if a field is invalid, the tree is unknown,
-        or it has only one node. `waits`: whether models are loading, so that the tree may be known
-        later."""
+        """Called by the browser with the lane's and the form's values by name (`asked`). Returns
+        JSON with two fields. `parents`: the parent of each node; null if a field is invalid, the
+        tree is unknown, or it has only one node. `waits`: whether models are loading, so that the
+        tree may be known later."""
         try:
             tree = self.tree(asked if isinstance(asked, Mapping) else {})
         except SequoiaError:  # the visitor sees the message after pressing Run
@@ -73,7 +70,7 @@ class FormTrees:
     def tree(self, form: Mapping[str, Any]) -> Tree | None:
         """The tree; None if it is not known without running a model. Raises a SequoiaError that
         names an invalid field."""
-        request = self.requested(form, self.limits)
+        request = lane_tree(form, self.limits)
         params = SamplingParams.parse({name: form.get(name) for name in ("temperature", "top_p")})
         verifier: Any = form.get("verifier")
         verifier_named(verifier)
@@ -94,14 +91,14 @@ def _known_of(pair: Pair | None) -> Hashable:
     return pair and (pair.chats, pair.measured.profile, len(pair.measured.acceptances))
 
 
-def tree_picture(tab: str, trees: FormTrees, lane: str = "") -> gr.HTML:
-    """The picture of the tree that the form of `tab` asks for. The browser redraws it after each
-    change of the form. lane: the number of the lane in a race; empty in Decode."""
-    picture = f'<div class="sq-form-tree" data-tab="{tab}" data-lane="{lane}" hidden></div>'
+def tree_picture(trees: FormTrees, lane: int) -> gr.HTML:
+    """The picture of the tree that a lane of the form asks for. The browser redraws it after each
+    change of the form. lane: its number."""
+    picture = f'<div class="sq-form-tree" data-lane="{lane}" hidden></div>'
     return gr.HTML(
         html_template=picture,
         apply_default_css=False,
-        elem_id=f"{tab}-tree-picture{lane and '-'}{lane}",
+        elem_id=f"pg-tree-picture-{lane}",
         elem_classes="pg-form-tree",
         server_functions=[server_function(trees.get_tree)],
         js_on_load=connect("shared/form_tree", server=True),

@@ -1,8 +1,9 @@
-"""One race in its own thread, and its messages. Lanes take turns, then the race is analysed: where
-the time went, what to try, and whether the output is lossless.
+"""One run of one to four lanes in its own thread, and its messages. Lanes take turns, then the run
+is analysed: where the time went, what to try, and whether the output is lossless.
 
-Stop pauses all lanes after the current step, and what there is so far is analysed. The analysis is
-not part of any lane's decode time. Steps and analysis share one time limit.
+A run can be made step by step. Stop pauses all lanes after the current step, and what there is so
+far is analysed. The analysis is not part of any lane's decode time. Steps and analysis share one
+time limit.
 """
 
 from __future__ import annotations
@@ -19,32 +20,38 @@ from sequoia.measuring.memory_floor import floor_seconds
 from sequoia.saved_files.race_file import LaneLog
 from sequoia.saved_files.race_results import Lossless, Result, Why
 from sequoia.saved_files.run_file import Run
-from ui.decode.recordings import RunStore
-from ui.decode.request import DecodeRequest
-from ui.decode.run import run_meta, shared_meta
-from ui.race import distribution_check
-from ui.race.distribution_check import DistributionCheck, Round
-from ui.race.messages import Continuation, RaceRecording, StoredRace
-from ui.race.race_plan import ChosenLane, plan_race
-from ui.race.report import FinishedRace, Tally, expected_of
-from ui.race.request import LaneRequest, RaceRequest
+from ui.run import distribution_check
+from ui.run.distribution_check import DistributionCheck, Round
+from ui.run.messages import Continuation, Recording
+from ui.run.meta import lane_meta, shared_meta
+from ui.run.plan import ChosenLane, plan_lanes
+from ui.run.recordings import RunStore
+from ui.run.report import FinishedRun, Tally, expected_of
+from ui.run.request import LaneRequest, RunRequest
 from ui.serving.fair_queue import Cancelled
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
-from ui.serving.pausable_job import RESUMABLE, Continued, PausableJob
-from ui.serving.run_job import Ended, Notice
+from ui.serving.run_job import Ended, Notice, PairChanged, RunJob
+from ui.serving.wait_times import Demand
+
+RESUMABLE = ("paused", "stopped")  # values of `Ended.end`
 
 
 @dataclass(frozen=True)
 class Started:
     """The trees are chosen; the lanes are about to read their prompts. prompts: the token ids of
-    each lane's prompt. meta: the metadata of the race; each lane's log has the lane's own."""
+    each lane's prompt. meta: the metadata of the run; each lane's log has the lane's own."""
 
     pair: Pair
     prompts: tuple[tuple[int, ...], ...]
     meta: Mapping[str, Any]
     lanes: tuple[LaneLog, ...]
     continuation: Continuation
+
+
+@dataclass(frozen=True)
+class Continued:
+    """A paused run goes on. Posted before it waits for its turn."""
 
 
 @dataclass(frozen=True)
@@ -57,8 +64,8 @@ class StepMade:
 
 @dataclass(frozen=True)
 class StepsEnded:
-    """No step follows before the results. end: as in `Ended`. seconds: that the race took so far.
-    expected: see `RaceJob._expected`. meta: of the race, now complete."""
+    """No step follows before the results. end: as in `Ended`. seconds: that the run took so far.
+    expected: see `DecodeJob._expected`. meta: of the run, now complete."""
 
     end: str
     seconds: float
@@ -78,35 +85,47 @@ class ResultsSoFar:
     results: tuple[Result | None, ...]
 
 
-class RaceJob(PausableJob[Race]):
-    """A race that is watched and recorded. A round is at least one step of each running lane.
+class DecodeJob(RunJob):
+    """A run that is watched and recorded. It decodes in rounds; a round is at least one step of
+    each running lane. `start` begins the run, or continues it if it was paused or stopped. A turn
+    is the work of one `start`.
 
     analysing: whether the analysis after the last step is running. The check of losslessness for
     temperatures above 0 comes after it. checking: whether this check is running. When the check
     begins, the caller of `messages` may stop reading, and read the rest with another call.
     """
 
-    name = "race"
-    request: RaceRequest
-    recording: RaceRecording | None
+    recording: Recording | None
 
     def __init__(
-        self,
-        race_request: RaceRequest,
-        model_host: ModelHost,
-        limits: Limits,
-        run_store: RunStore[StoredRace],
+        self, request: RunRequest, model_host: ModelHost, limits: Limits, run_store: RunStore
     ) -> None:
-        super().__init__(race_request, model_host, limits, run_store)
+        super().__init__(model_host, limits)
+        self.request = request
+        self._run_store = run_store
         self.analysing = False
         self.checking = False
         self._end: str | None = None  # as in `Ended`; None while steps are made
         self._lanes_sent = False  # whether a message has described the lanes
         self._meta: dict[str, Any] = {}
-        self._raced: tuple[LaneRequest, ...] = ()  # requested lanes that plan_race kept
-        self._acceptances: tuple[Acceptance | None, ...] = ()  # see `FinishedRace`
+        self._lanes: tuple[LaneRequest, ...] = ()  # requested lanes that plan_lanes kept
+        self._acceptances: tuple[Acceptance | None, ...] = ()  # see `FinishedRun`
         self._tallies: tuple[Tally, ...] = ()
         self._waiting: set[int] = set()  # lanes that have not made a step in this round
+        self._pair: Pair | None = None
+        self._race: Race | None = None  # with its caches
+        self._wanted_rounds: int | None = None  # in this turn; None: no limit
+        self._emitted = 0  # tokens so far
+        self._emitted_before = 0  # tokens before this turn
+        self._seconds = 0.0  # of all rounds on this machine, whatever the run's clock
+        self._turn_ends = 0.0  # time limit of this turn, on the monotonic clock
+
+    @property
+    def holding(self) -> bool:
+        return self._race is not None and not self._released
+
+    def free_caches(self) -> None:
+        self._pair = self._race = None
 
     @property
     def is_replaceable(self) -> bool:
@@ -114,18 +133,25 @@ class RaceJob(PausableJob[Race]):
 
     @property
     def in_line(self) -> bool:
-        """Whether the race keeps its visitor from starting another run. During the check of
-        losslessness it does not: the check ends when another run is waiting."""
+        """Whether the run keeps its visitor from starting another. During the check of losslessness
+        it does not: the check ends when another run is waiting."""
         return self.busy and not self.checking
 
-    @property
-    def _kind(self) -> str:
+    def demand(self) -> Demand:
+        if self._wanted_rounds is not None:
+            return Demand("run step", self._wanted_rounds, self._limits.seconds)
         checked = self.request.check and self.request.params.temperature > 0
-        return "checked race" if checked else "race"
+        return Demand("checked run" if checked else "run", self._turn_tokens, self._limits.seconds)
+
+    def share(self) -> float:
+        done = self._emitted - self._emitted_before
+        return done / self._turn_tokens if self._turn_tokens else 0.0
 
     @property
-    def _most_tokens(self) -> int:
-        return len(self._raced or self.request.lanes) * self.request.params.max_new_tokens
+    def _turn_tokens(self) -> int:
+        """The most tokens that this turn can add."""
+        lanes = len(self._lanes or self.request.lanes)
+        return lanes * self.request.params.max_new_tokens - self._emitted_before
 
     def _take(self, event: Any) -> None:
         super()._take(event)
@@ -167,7 +193,7 @@ class RaceJob(PausableJob[Race]):
                 fields |= {"meta": recording.meta, **recording.judged}
         if self._end:
             fields |= {"end": self._end, "stopped": self._end in ("time", *RESUMABLE)}
-        return self.said(race=recording.name, **fields, done=self._end is not None)
+        return self.said(run=recording.name, **fields, done=self._end is not None)
 
     def _so_far(self) -> str | None:
         recording = self.recording
@@ -179,16 +205,72 @@ class RaceJob(PausableJob[Race]):
             Recorder(started.pair, prompt, lane.run.meta)
             for prompt, lane in zip(started.prompts, started.lanes, strict=True)
         ]
-        self.recording = RaceRecording(started.meta, started.lanes, recorders)
+        self.recording = Recording(started.meta, started.lanes, recorders)
         self.recording.continuation = started.continuation
         self.recording.most_nodes = self._limits.nodes
         self._run_store.put(self.recording)
 
     # -- in the thread -----------------------------------------------------------------------------
 
+    def work(self, steps: int | None) -> Ended:
+        self._wanted_rounds = steps
+        self._emitted_before = self._emitted
+        if self._race is not None:
+            self.post(Continued())
+        with self.turn(self.request.chat) as pair:
+            if self._released or (self._pair and self._pair.target is not pair.target):
+                raise PairChanged(
+                    "models were loaded after this run paused, so it cannot continue; press Run "
+                    "for a new one"
+                )
+            if self._race is None:
+                self._race = self._begin(pair)
+                self._pair = pair
+            else:
+                self.post(Notice(None))  # clears "Stopped. ..." and the place in the queue
+            late = self._decode(self._race)
+            finish = None if self._race.running else "length"
+            end = finish or ("time" if late else "stopped" if self.halted() else "paused")
+            stopped = "Stopped. Resume or Step to continue." if end == "stopped" else None
+            last = self._conclude(pair, end, late or stopped)
+        self._released |= end not in RESUMABLE
+        return last
+
+    def _decode(self, race: Race) -> str | None:
+        """Decode until the wanted rounds are made or the run ends. Returns early if the run is
+        stopped or reaches the time limit. Returns the message about the time limit if it kept the
+        run from its end."""
+        began = time.monotonic()
+        self._turn_ends = began + self._limits.seconds
+        self._waiting = {*race.running}
+        rounds = 0
+        while not (rounds == self._wanted_rounds or not race.running or self.halted()):
+            rounds += self._step(race)
+            if self._is_late:
+                break
+        self._seconds += time.monotonic() - began
+        return self.overdue() if self._is_late and race.running else None
+
+    def _step(self, race: Race) -> bool:
+        """Make one step and post it. Returns whether it completes a round."""
+        lane, trace = race.step()
+        self._tallies[lane].add(trace)
+        self._emitted += len(trace.emitted)
+        self.post(StepMade(lane, trace))
+        self._waiting.discard(lane)
+        is_round = not self._waiting
+        if is_round:
+            self._waiting = {*race.running}
+        return is_round
+
+    @property
+    def _is_late(self) -> bool:
+        return time.monotonic() > self._turn_ends
+
     def _begin(self, pair: Pair) -> Race:
+        """Choose the trees and read the prompts."""
         asked = self.request
-        plan = plan_race(pair, asked, self._limits.nodes)
+        plan = plan_lanes(pair, asked, self._limits.nodes)
         lanes = [
             Lane(
                 one.request.name,
@@ -199,18 +281,20 @@ class RaceJob(PausableJob[Race]):
             )
             for one in plan.lanes
         ]
-        race = Race(pair, asked.prompt, asked.params, lanes, asked.simulated_clock)
+        # beside a step on a GPU, computing `StepTrace.residual_heads` would take too long
+        has_heads = pair.target.device.type == "cpu"
+        race = Race(pair, asked.prompt, asked.params, lanes, asked.simulated_clock, has_heads)
         logs = tuple(
             self._log_of(pair, lane, one) for lane, one in zip(lanes, plan.lanes, strict=True)
         )
         self._meta = {**shared_meta(pair, asked.prompt, asked.params, asked.clock), **plan.meta}
         if asked.second_prompt:
             self._meta["second_prompt"] = asked.second_prompt
-        self._raced = tuple(one.request for one in plan.lanes)
+        self._lanes = tuple(one.request for one in plan.lanes)
         self._acceptances = tuple(one.chosen.acceptance for one in plan.lanes)
         self._tallies = tuple(Tally() for _ in lanes)
         trees = tuple(lane.tree if isinstance(lane.tree, Tree) else None for lane in lanes)
-        further = Continuation(replace(asked, lanes=self._raced), trees)
+        further = Continuation(replace(asked, lanes=self._lanes), trees)
         prompts = tuple(decoder.prompt for decoder in race.decoders)
         self.post(Started(pair, prompts, self._meta, logs, further))
         for decoder in race.decoders:
@@ -222,13 +306,9 @@ class RaceJob(PausableJob[Race]):
     def _log_of(self, pair: Pair, lane: Lane, one: ChosenLane) -> LaneLog:
         """The log of a lane before its first step."""
         asked = self.request
-        tree_request = one.request.tree_request
-        prompt = asked.prompt_of(one.request)
-        run = DecodeRequest(prompt, asked.params, tree_request, lane.verifier, clock=asked.clock)
         is_fixed = isinstance(lane.tree, Tree)
         most = len(lane.tree) if isinstance(lane.tree, Tree) else lane.tree.most
-        meta = run_meta(pair, run, one.chosen)
-        recorded = Run(meta, {}, ())
+        meta = lane_meta(pair, asked, one.request, one.chosen)
         return LaneLog(
             lane.name,
             one.chosen.how,
@@ -236,33 +316,16 @@ class RaceJob(PausableJob[Race]):
             lane.is_plain,
             most,
             not is_fixed,
-            recorded,
+            Run(meta, {}, ()),
             one.request.prompt_name,
             one.chosen.rule,
         )
 
-    def _decode(self, decoding: Race) -> str | None:
-        self._waiting = {*decoding.running}
-        return super()._decode(decoding)
-
-    def _step(self, decoding: Race) -> bool:
-        lane, trace = decoding.step()
-        self._tallies[lane].add(trace)
-        self._emitted += len(trace.emitted)
-        self.post(StepMade(lane, trace))
-        self._waiting.discard(lane)
-        is_round = not self._waiting
-        if is_round:
-            self._waiting = {*decoding.running}
-        return is_round
-
-    def _finish(self, decoding: Race) -> str | None:
-        return None if decoding.running else "length"
-
     def _conclude(self, pair: Pair, end: str, notice: str | None) -> Ended:
+        """Do what follows the steps of a turn. Returns the last event, with `end` and `notice`."""
         if end == "paused":
             return Ended(end)
-        race = self._decoding
+        race = self._race
         assert race is not None
         began = time.monotonic()
         expected = self._expected(pair, race)
@@ -276,7 +339,7 @@ class RaceJob(PausableJob[Race]):
             self.free_caches()  # before the analysis
         if not self._released:  # unless the visitor has left
             self._judge(
-                FinishedRace(
+                FinishedRun(
                     pair,
                     self.request.prompt,
                     self.request.params,
@@ -291,7 +354,7 @@ class RaceJob(PausableJob[Race]):
 
     def _expected(self, pair: Pair, race: Race) -> tuple[ExpectedSteps | None, ...] | None:
         """The expected steps of each lane (see `expected_of`). None instead of the tuple at
-        temperature 0, or if the race must end without them."""
+        temperature 0, or if the run must end without them."""
         if race.running or self._released or self._must_end():
             return None
         if self.request.params.temperature:
@@ -300,13 +363,13 @@ class RaceJob(PausableJob[Race]):
         return expected_of(pair, race, texts, self.request.params)
 
     def _must_end(self) -> bool:
-        """Whether the race was asked to stop, its page was closed, or its time limit is reached."""
+        """Whether the run was asked to stop, its page was closed, or its time limit is reached."""
         return self.halted() or self._is_late
 
-    # -- after the race, not part of any lane's decode time ----------------------------------------
+    # -- after the run, not part of any lane's decode time -----------------------------------------
 
-    def _judge(self, finished: FinishedRace) -> None:
-        """Analyse the race. Post the results so far after each part of the analysis."""
+    def _judge(self, finished: FinishedRun) -> None:
+        """Analyse the run. Post the results so far after each part of the analysis."""
         self.post(Notice("Analysing where the time went"))
         results: list[Result | None] = [None] * len(finished.lanes)
         for places, part in finished.by_prompt():
@@ -322,13 +385,13 @@ class RaceJob(PausableJob[Race]):
             ]
             self.post(ResultsSoFar(tuple(results)))
 
-    def _texts(self, finished: FinishedRace) -> Iterator[Round]:
+    def _texts(self, finished: FinishedRun) -> Iterator[Round]:
         """Compare each lane's text with that of plain decoding, at temperature 0."""
         for places, part in finished.by_prompt():
             yield from self._texts_of(finished, part, places)
 
     def _texts_of(
-        self, finished: FinishedRace, part: FinishedRace, places: Sequence[int]
+        self, finished: FinishedRun, part: FinishedRun, places: Sequence[int]
     ) -> Iterator[Round]:
         """`_texts` for the lanes on one prompt: `part` is their race, `places` are their indexes in
         `finished`."""
@@ -342,9 +405,9 @@ class RaceJob(PausableJob[Race]):
         )
         yield from ({places[lane]: lossless} for lane, lossless in found)
 
-    def _check_distributions(self, finished: FinishedRace) -> Iterator[Round]:
+    def _check_distributions(self, finished: FinishedRun) -> Iterator[Round]:
         """Run the check of losslessness for temperatures above 0. Yields its results so far after
-        each round of draws. If it is not run, yields results that say why."""
+        each round of draws. If it is not made, yields results that say why."""
         awaited = self._model_host.queue.awaited
         is_single = not self.request.second_prompt
         if not (self.request.check and is_single) or self._must_end() or awaited:
@@ -379,10 +442,10 @@ class RaceJob(PausableJob[Race]):
             return "time_limit"
         return "other_run" if awaited and not self.halted() else "stopped"
 
-    def _tree(self, finished: FinishedRace, i: int) -> TreeSource:
+    def _tree(self, finished: FinishedRun, i: int) -> TreeSource:
         """The tree of lane i. If it changes from step to step, a function that makes a new
         TreeChoice: a TreeChoice learns, but repeated runs must be independent."""
         tree = finished.lanes[i].tree
         if isinstance(tree, Tree):
             return tree
-        return lambda: self.request.tree(finished.pair, self._raced[i]).tree
+        return lambda: self.request.tree(finished.pair, self._lanes[i]).tree

@@ -1,5 +1,5 @@
-"""Makes further runs of a finished race, one after another in a thread of their own. They have the
-lanes (the ways of decoding) and settings of the race, but other prompts or seeds. Their results are
+"""Makes further runs of a finished one, one after another in a thread of their own. They have the
+lanes (the ways of decoding) and settings of the run, but other prompts or seeds. Their results are
 pooled with those of the race.
 
 Each run takes its own turn in the queue, so other visitors' runs may come in between. Stop keeps
@@ -16,9 +16,9 @@ from typing import Any
 from sequoia import Lane, Pair, Race
 from sequoia.errors import BadTrace
 from sequoia.saved_files.pooled_runs import MOST_RUNS, PooledLane, PooledRun
-from ui.race.messages import StoredRace
-from ui.race.pooled import FurtherRun, next_runs
-from ui.race.report import Tally, expected_of, ran_to_end
+from ui.run.messages import StoredRun
+from ui.run.pooled import FurtherRun, next_runs
+from ui.run.report import Tally, expected_of, ran_to_end
 from ui.serving.fair_queue import Busy
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost, made_with
@@ -37,37 +37,36 @@ class RunMade:
     run: PooledRun
 
 
-class RaceOnJob(RunJob):
-    """Makes further runs of `race`. Raises BadTrace if the race is from a file, did not run to its
-    end, has no verdict, or cannot have more runs. Raises Busy if further runs of this race are
+class MoreRunsJob(RunJob):
+    """Makes further runs of `run`. Raises BadTrace if the run is from a file, did not run to its
+    end, has no verdict, or cannot have more runs. Raises Busy if further runs of this run are
     already being made."""
 
-    name = "race"
     if_it_fails = "The runs so far are kept."
-    recording: StoredRace | None
+    recording: StoredRun | None
 
-    def __init__(self, race: StoredRace, model_host: ModelHost, limits: Limits) -> None:
+    def __init__(self, run: StoredRun, model_host: ModelHost, limits: Limits) -> None:
         super().__init__(model_host, limits)
-        if race.continuation is None or race.verdict is None:
+        if run.continuation is None or run.verdict is None:
             raise BadTrace(
-                "this race was not run here or has no verdict, so it cannot go on; press Run for a "
-                "new race"
+                "this run was not made here or has no verdict, so it cannot go on; press Run for a "
+                "new one"
             )
-        if not ran_to_end(race.log()):
+        if not ran_to_end(run.log()):
             raise BadTrace(
-                "this race was stopped before its end, so it cannot go on; press Run for a new race"
+                "this run was stopped before its end, so it cannot go on; press Run for a new one"
             )
-        self._asked = race.continuation
-        self._runs = next_runs(race.log(), race.verdict, self._asked.request)
+        self._asked = run.continuation
+        self._runs = next_runs(run.log(), run.verdict, self._asked.request)
         if not self._runs:
             raise BadTrace(
-                f"no further runs are possible: a race has at most {MOST_RUNS} runs, and at "
-                "temperature 0 only one per prompt; press Run for a new race"
+                f"no further runs are possible: a run has at most {MOST_RUNS} runs, and at "
+                "temperature 0 only one per prompt; press Run for a new one"
             )
-        if race.planned is not None:
-            raise Busy("further runs of this race are being made already")
-        self.recording = self._race = race
-        self._race.planned = self._pooled + len(self._runs)
+        if run.planned is not None:
+            raise Busy("further runs of this run are being made already")
+        self.recording = self._stored = run
+        self._stored.planned = self._pooled + len(self._runs)
 
     @property
     def is_replaceable(self) -> bool:
@@ -75,18 +74,18 @@ class RaceOnJob(RunJob):
 
     @property
     def _pooled(self) -> int:
-        """The number of runs so far, the race itself included."""
-        return 1 + (len(self._race.pool.runs) if self._race.pool else 0)
+        """The number of runs so far, the run itself included."""
+        return 1 + (len(self._stored.pool.runs) if self._stored.pool else 0)
 
     def _take(self, event: Any) -> None:
         super()._take(event)
         if isinstance(event, RunMade):
-            self._race.add_run(event.run)
+            self._stored.add_run(event.run)
         elif isinstance(event, Ended):
-            self._race.end_runs(complete=event.end == "length")
+            self._stored.end_runs(complete=event.end == "length")
 
-    def _message(self, events: Sequence[Any]) -> str:  # noqa: ARG002  the race recorded them
-        return self.said(race=self._race.name, **self._race.judged)
+    def _message(self, events: Sequence[Any]) -> str:  # noqa: ARG002  the run recorded them
+        return self.said(run=self._stored.name, **self._stored.judged)
 
     def demand(self) -> Demand:
         asked = self._asked.request
@@ -94,7 +93,7 @@ class RaceOnJob(RunJob):
         return Demand("further run", tokens, self._limits.seconds)
 
     def _so_far(self) -> str:
-        return self._race.whole()
+        return self._stored.whole()
 
     # -- in the thread -----------------------------------------------------------------------------
 
@@ -112,7 +111,7 @@ class RaceOnJob(RunJob):
         finally:
             # If the visitor has left, nobody reads the last event. Then `end_runs`, which also does
             # this, is not called.
-            self._race.planned = None
+            self._stored.planned = None
 
     def _interrupted(self) -> Ended:
         if self.halted():
@@ -122,10 +121,9 @@ class RaceOnJob(RunJob):
     def _one_run(self, further: FurtherRun) -> PooledRun | None:
         """One further run; None if it was stopped or reached the time limit."""
         with self.turn(self._asked.request.chat) as pair:
-            if not made_with(self._race.meta, pair):
+            if not made_with(self._stored.meta, pair):
                 raise PairChanged(
-                    "other models are loaded now, so this race cannot go on; press Run for a new "
-                    "race"
+                    "other models are loaded now, so this run cannot go on; press Run for a new one"
                 )
             clock = self._asked.request.simulated_clock
             lanes = self._lanes(pair, further)

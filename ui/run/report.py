@@ -1,4 +1,4 @@
-"""The analysis after a race: who won, and for each lane where its time went, what would help, and
+"""The analysis after a run: who won, and for each lane where its time went, what would help, and
 whether its text is lossless.
 
 Independent of threads and of the page.
@@ -20,6 +20,7 @@ from sequoia import (
     Race,
     SamplingParams,
     SequoiaError,
+    StepTrace,
     Tree,
     acceptance_of,
     machine,
@@ -38,7 +39,7 @@ from sequoia.diagnosis.compare_runs import (
     speedup,
 )
 from sequoia.diagnosis.race_verdict import race_verdict
-from sequoia.diagnosis.verdict import RaceVerdict
+from sequoia.diagnosis.verdict import LaneSpeedup, RaceVerdict
 from sequoia.diagnosis.what_to_try import diagnose, typical_tree
 from sequoia.diagnosis.where_time_went import time_breakdown
 from sequoia.exactness.same_tokens import check_text
@@ -47,12 +48,16 @@ from sequoia.planning.simulated_step_times import SimulatedClock
 from sequoia.saved_files.pooled_runs import Pool
 from sequoia.saved_files.race_file import LaneLog, RaceLog
 from sequoia.saved_files.race_results import Diagnosis, Lossless, Result
-from sequoia.saved_files.run_file import clock_of
-from ui.race.race_plan import elsewhere_in
-from ui.shared.speedup_meta import step_of
+from sequoia.saved_files.run_file import Run, clock_of
+from ui.run.plan import elsewhere_in
 from ui.words import race_verdict as verdict_words
 
-MANY = 10_000  # runs, see FinishedRace._stats
+MANY = 10_000  # runs, see FinishedRun._stats
+
+
+def step_of(trace: StepTrace) -> Step:
+    """The number of emitted tokens and the seconds of a step."""
+    return len(trace.emitted), trace.total_seconds
 
 
 class Tally:
@@ -77,8 +82,8 @@ class Tally:
 
 
 @dataclass(frozen=True)
-class FinishedRace:
-    """A race that has ended. prompt: the prompt of lanes that have none of their own. acceptances:
+class FinishedRun:
+    """A run that has ended. prompt: the prompt of lanes that have none of their own. acceptances:
     the acceptance that each lane's tree was fitted to, None for a fixed shape. clock: the simulated
     clock that timed all lanes, None if their times were measured here. expected: the expected steps
     of each lane, None where they are not known. base: the index of the first plain lane, None if
@@ -97,8 +102,8 @@ class FinishedRace:
     def base(self) -> int | None:
         return next((i for i, lane in enumerate(self.lanes) if lane.is_plain), None)
 
-    def by_prompt(self) -> Iterator[tuple[tuple[int, ...], FinishedRace]]:
-        """For each prompt, the indexes of its lanes and a FinishedRace of these lanes only."""
+    def by_prompt(self) -> Iterator[tuple[tuple[int, ...], FinishedRun]]:
+        """For each prompt, the indexes of its lanes and a FinishedRun of these lanes only."""
         prompts = [self.prompt if lane.prompt is None else lane.prompt for lane in self.lanes]
         for prompt in dict.fromkeys(prompts):
             places = tuple(i for i, own in enumerate(prompts) if own == prompt)
@@ -204,7 +209,7 @@ class FinishedRace:
         tree_of: Callable[[int], TreeSource],
         should_stop: ShouldStop,
     ) -> Iterator[tuple[int, Lossless]]:
-        """For a race at temperature 0, yields (lane index, result) for each lane that has a draft
+        """For a run at temperature 0, yields (lane index, result) for each lane that has a draft
         and has emitted tokens. The result compares the lane's tokens with `reference`, the tokens
         of plain decoding. If `reference` is None or empty, the result says that nothing was
         checked.
@@ -254,7 +259,7 @@ def recorded_result(result: Result | None) -> Result | None:
 
 
 def verdict_of(log: RaceLog) -> RaceVerdict:
-    """The verdict on a race that has ended, pooled with its further runs. The race counts as
+    """The verdict on a run that has ended, pooled with its further runs. The run counts as
     stopped if a lane did not finish or a planned further run is missing."""
     pool = log.pool or Pool()
     stopped = not ran_to_end(log) or pool.stopped
@@ -262,7 +267,7 @@ def verdict_of(log: RaceLog) -> RaceVerdict:
 
 
 def verdict_message(log: RaceLog, verdict: RaceVerdict) -> dict[str, Any]:
-    """The verdict on the race `log`, as the page shows it: its fields as JSON values, and
+    """The verdict on the run `log`, as the page shows it: its fields as JSON values, and
 
     reasons: sentences on why the winner won. details: sentences on how sure the verdict is.
     """
@@ -279,12 +284,12 @@ def _lanes(log: RaceLog) -> list[LaneRuns]:
 
 
 def ran_to_end(log: RaceLog) -> bool:
-    """Whether every lane of the race finished."""
+    """Whether every lane of the run finished."""
     return all(lane.run.steps and lane.run.steps[-1].finish for lane in log.lanes)
 
 
 def _lane_runs(log: RaceLog, i: int) -> LaneRuns:
-    """All runs of lane i: that of the race, then the further ones."""
+    """All runs of lane i: that of the run, then the further ones."""
     lane = log.lanes[i]
     further = log.pool.runs if log.pool else ()
     clock = clock_of(lane.run.meta)
@@ -304,15 +309,39 @@ def _lane_runs(log: RaceLog, i: int) -> LaneRuns:
     return LaneRuns(lane.name, _kind(lane), (first, *runs), lane.prompt_name)
 
 
-def settings_of(meta: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The sampling parameters in the meta of a race; empty if it has none."""
+@dataclass(frozen=True)
+class DraftedLane:
+    """A lane beside plain decoding. speedup: over the plain lane on the same prompt. plain_seconds:
+    of that lane, per token. Both are None without such a lane."""
+
+    run: Run
+    speedup: LaneSpeedup | None = None
+    plain_seconds: float | None = None
+
+
+def drafted_lane(log: RaceLog, verdict: RaceVerdict | None) -> DraftedLane | None:
+    """The lane of a run that other views speak of: the first whose trees branch, else the first
+    with a draft; None if all are plain. verdict: on the run; None if there is none yet."""
+    kinds = [_kind(lane) for lane in log.lanes]
+    place = next((kinds.index(kind) for kind in ("tree", "chain") if kind in kinds), None)
+    if place is None:
+        return None
+    speedup = verdict.speedups[place] if verdict else None
+    if speedup is None or kinds[speedup.over] != "plain":
+        return DraftedLane(log.lanes[place].run)
+    plain = DecodeStats.fold(log.lanes[speedup.over].run.steps)
+    return DraftedLane(log.lanes[place].run, speedup, plain.total_seconds / plain.tokens)
+
+
+def sampling_of(meta: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The sampling parameters in the meta of a run; empty if it has none."""
     return meta.get("params", {})
 
 
 def _first_run(lane: LaneLog, meta: Mapping[str, Any], expected: ExpectedSteps | None) -> LaneRun:
     return LaneRun(
         lane.prompt if lane.prompt_name else str(meta.get("prompt", "")),
-        settings_of(meta).get("seed", 0),
+        sampling_of(meta).get("seed", 0),
         tuple(map(step_of, lane.run.steps)),
         tuple(token for step in lane.run.steps for token in step.emitted),
         clock_of(lane.run.meta),

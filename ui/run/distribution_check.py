@@ -24,7 +24,7 @@ from sequoia.saved_files.race_results import (
     SampleCount,
     Why,
 )
-from ui.race.report import FinishedRace
+from ui.run.report import FinishedRun
 
 DRAWS = 400  # of each lane
 BATCH = 5  # draws of one lane before the next lane's turn
@@ -36,13 +36,13 @@ Round = Mapping[int, Lossless]
 
 
 class DistributionCheck:
-    """The check of one race. tree_of: takes a lane's index, and returns its tree or a function that
+    """The check of one run. tree_of: takes a lane's index, and returns its tree or a function that
     makes a new TreeChoice for each draw. is_awaited: whether another run is waiting for the
     models."""
 
     def __init__(
         self,
-        finished: FinishedRace,
+        finished: FinishedRun,
         tree_of: Callable[[int], TreeSource],
         seconds: float,
         should_stop: ShouldStop,

@@ -1,6 +1,6 @@
-"""A race's further runs: their state, as the page shows it, and their prompts and seeds.
+"""A run's further runs: their state, as the page shows it, and their prompts and seeds.
 
-The prompts are the race's own, and prompts of the same kind of text (code or prose) that are
+The prompts are the run's own, and prompts of the same kind of text (code or prose) that are
 shipped with the program. Shipped texts on which the bundled pair's acceptance was counted are left
 out, because trees are planned from that acceptance. Independent of Gradio and of models.
 """
@@ -20,10 +20,9 @@ from sequoia.diagnosis.verdict import RaceVerdict
 from sequoia.saved_files.pooled_runs import MOST_RUNS, PooledRun
 from sequoia.saved_files.race_file import LaneLog, RaceLog
 from sequoia.text_files import load_json
-from ui.race.report import ran_to_end, settings_of
-from ui.race.request import RaceRequest
+from ui.run.report import ran_to_end, sampling_of, step_of
+from ui.run.request import RunRequest
 from ui.shared.prompts import presets, prompt_kind, read_prompts, surveyed_texts
-from ui.shared.speedup_meta import step_of
 
 USUAL_MORE = 5  # how many further runs to make if the verdict needs no more
 _LONGEST_PROMPT = 60
@@ -40,9 +39,9 @@ class RunShown(TypedDict):
 
 
 class PoolShown(TypedDict):
-    """runs: the race itself is the first. more: how many further runs "Make more runs" would make,
+    """runs: the run itself is the first. more: how many further runs "Make more runs" would make,
     0 if none are possible. more_seconds: how long they are expected to take. most: the most runs
-    that a race may have. kind: the kind of text of the further prompts: "code" or "prose". With two
+    that a run may have. kind: the kind of text of the further prompts: "code" or "prose". With two
     prompts, both kinds in their order, such as "code and prose". Empty if further runs keep the
     prompts. seeds: whether each run has a new seed. planned: while further runs are being made, how
     many runs there will be in the end; otherwise None."""
@@ -56,20 +55,16 @@ class PoolShown(TypedDict):
     planned: int | None
 
 
-def pool_state(
-    log: RaceLog, verdict: RaceVerdict, race_request: RaceRequest | None
-) -> dict[str, Any]:
-    """The state, without `planned` and `more_seconds`. race_request: None if from a file."""
+def pool_state(log: RaceLog, verdict: RaceVerdict, request: RunRequest | None) -> dict[str, Any]:
+    """The state, without `planned` and `more_seconds`. request: None if from a file."""
     prompt = str(log.meta.get("prompt"))
-    settings = settings_of(log.meta)
+    settings = sampling_of(log.meta)
     second = str(log.meta.get("second_prompt", ""))
     first = _row(
         prompt, second, settings.get("seed"), [_seconds_per_token(lane) for lane in log.lanes]
     )
     further = (
-        next_runs(log, verdict, race_request)
-        if race_request and verdict.pairs and ran_to_end(log)
-        else []
+        next_runs(log, verdict, request) if request and verdict.pairs and ran_to_end(log) else []
     )
     return {
         "runs": [first, *map(_further_row, log.pool.runs if log.pool else ())],
@@ -80,11 +75,11 @@ def pool_state(
     }
 
 
-def next_runs(log: RaceLog, verdict: RaceVerdict, race_request: RaceRequest) -> list[FurtherRun]:
+def next_runs(log: RaceLog, verdict: RaceVerdict, request: RunRequest) -> list[FurtherRun]:
     """The further runs that "Make more runs" would make."""
     made = len(log.pool.runs) if log.pool else 0
     most = how_many_more(verdict, MOST_RUNS - 1 - made)
-    return further_runs(race_request.prompts, race_request.params, made, most)
+    return further_runs(request.prompts, request.params, made, most)
 
 
 def _kind(prompt: str, second: str) -> str:
@@ -118,7 +113,7 @@ def _short(text: str) -> str:
 
 
 def _seconds_per_token(lane: LaneLog) -> float | None:
-    """Seconds per token of a lane in the race itself; None if it made no step."""
+    """Seconds per token of a lane in the run itself; None if it made no step."""
     steps = [step_of(step) for step in lane.run.steps]
     tokens = sum(tokens for tokens, _ in steps)
     return sum(seconds for _, seconds in steps) / tokens if tokens else None
@@ -139,7 +134,7 @@ def prompts_of(kind: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class FurtherRun:
-    """The inputs of one further run. second_prompt: empty in a race of one prompt."""
+    """The inputs of one further run. second_prompt: empty in a run of one prompt."""
 
     prompt: str
     params: SamplingParams
@@ -149,13 +144,13 @@ class FurtherRun:
 def further_runs(
     prompts: Sequence[str], params: SamplingParams, made: int, most: int
 ) -> list[FurtherRun]:
-    """At most `most` further runs of a race on one or two `prompts`. made: how many further runs
+    """At most `most` further runs of a run on one or two `prompts`. made: how many further runs
     it already has.
 
     Above temperature 0 every run has a new seed, so prompts are used again once all have been used.
-    At temperature 0 a new seed changes nothing, so each prompt is used once. If a race has two
+    At temperature 0 a new seed changes nothing, so each prompt is used once. If a run has two
     prompts of the same kind of text, its further runs use the same two: nothing says which other
-    pairs differ in the same way. Such a race has no further runs at temperature 0.
+    pairs differ in the same way. Such a run has no further runs at temperature 0.
     """
     if len(prompts) == 2 and prompt_kind(prompts[0]) == prompt_kind(prompts[1]):
         seeds = range(made + 1, made + most + 1) if params.temperature else ()
@@ -183,6 +178,6 @@ def _further_prompts(
 
 
 def _turn(others: Sequence[str], prompt: str, number: int) -> str:
-    """The prompt of run `number`. Run 0 is the race itself, which had `prompt`."""
+    """The prompt of run `number`. Run 0 is the run itself, which had `prompt`."""
     turns = [prompt, *others]
     return turns[number % len(turns)]

@@ -1,32 +1,44 @@
-"""Messages from the server to the Race view, as JSON strings, and the stored races. Independent
-of Gradio and of models.
+"""Messages from the server to the Run view, as JSON strings, and the stored runs. Independent of
+Gradio and of models.
 
-A message: {race, from, meta?, notes?, lanes?, stored?, trees?, pieces?, steps, step_lanes, done,
-end?, stopped?, error, notice, wait?, follow?, followed?, results?, analysis?, verdict?, pool?}. For
-`from`, `trees`, `pieces`, `steps`, `end`, `wait`, `follow` and `followed` see ui.decode.messages.
-Steps are in the order of the race, and trees are numbered for the whole race.
+A message: {run, from, meta?, notes?, lanes?, stored?, trees?, pieces?, steps, step_lanes, done,
+end?, stopped?, error, notice, wait?, follow?, followed?, results?, analysis?, verdict?, pool?}. A
+step has the fields of StepTrace. Steps are in the order of the run, and trees are numbered for the
+whole run.
 
 Some messages have fewer fields. One about further runs has no `from`, `steps` or `done`. The first
-message to a follower of a race that is running has no `error` and no `notice`. For messages without
-a race see `notice_message` in ui.decode.messages.
+message to a follower of a run that is going on has no `error` and no `notice`. For messages without
+a run see `notice_message`.
 
-stopped: whether a lane has not finished.
+from: the index of the first step, so that the browser notices that earlier ones are missing.
 
-step_lanes: the lane of each step. notes: sentences about the choice of the trees.
+trees: drafted trees. pieces: the texts of tokens. A message has only those that no earlier message
+of the run contained, but `so_far` and `whole` send all.
 
-lanes: see LaneShown.
+step_lanes: the lane of each step. notes: sentences about the choice of the trees. lanes: see
+LaneShown.
+
+stored: whether the page can load the run again by its name.
+
+end: why the run ended or paused (see ui.serving.run_job.Ended). stopped: whether a lane has not
+finished.
+
+wait: how many runs are ahead, and their expected seconds. follow: true if the current run can be
+followed meanwhile. followed: true for another visitor's run (added by `RunJob.follow`).
 
 results: see Result. analysis: their words, see ui.words.race_analysis.
 
-verdict: as ui.race.report.verdict_message returns it. pool: the state of the further runs,
-see ui.race.pooled.
+verdict: as ui.run.report.verdict_message returns it. pool: the state of the further runs,
+see ui.run.pooled.
 """
 
 from __future__ import annotations
 
+import secrets
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 import orjson
@@ -42,17 +54,27 @@ from sequoia.errors import BadTrace
 from sequoia.saved_files.pooled_runs import Pool, PooledRun
 from sequoia.saved_files.race_file import LaneLog, RaceLog, saved_results
 from sequoia.saved_files.race_results import Result
+from sequoia.saved_files.run_file import numbered_trees, steps_json
 from sequoia.validate_input import json_text
-from ui.decode.messages import all_steps, recorded, steps_part
-from ui.decode.recordings import new_name
-from ui.race.pooled import pool_state
-from ui.race.race_plan import elsewhere_in
-from ui.race.report import recorded_result, verdict_message, verdict_of
-from ui.race.request import RaceRequest
+from ui.run.meta import recorded
+from ui.run.plan import elsewhere_in
+from ui.run.pooled import pool_state
+from ui.run.report import recorded_result, verdict_message, verdict_of
+from ui.run.request import RunRequest
 from ui.shared.tree_menu import SHAPES
 from ui.words.plans import rule_words
 from ui.words.race_analysis import analysis_shown
 from ui.words.race_verdict import note_words
+
+
+def notice_message(*, error: str | None = None, notice: str | None = None) -> str:
+    """A message without a run: the page shows the texts in banners. The run on screen stays."""
+    return json_text({"error": error, "notice": notice})
+
+
+def new_name() -> str:
+    """A random name, too long to guess. Anyone who has the name can load the run."""
+    return secrets.token_urlsafe(9)
 
 
 @dataclass(frozen=True)
@@ -60,15 +82,16 @@ class Continuation:
     """The inputs for further runs of a race. trees: one for each lane, None if the lane's tree
     changes from step to step."""
 
-    request: RaceRequest
+    request: RunRequest
     trees: tuple[Tree | None, ...]
 
 
 class LaneShown(TypedDict):
     """A lane as a message describes it; see also `LaneLog`. kind: the menu's key for the tree, or
-    None. number: the lane's number in the form, from 1; None for a race from a file. rates: the
+    None. number: the lane's number in the form, from 1; None for a run from a file. rates: the
     label of the acceptance rates that the tree was planned from, or "". rule: `LaneLog.rule` in
-    words."""
+    words. nodes, levels: of a tree that does not change, else None. why: why the planned tree is a
+    chain, or "". request: the kind of tree, then its numbers or its text; None if not recorded."""
 
     name: str
     description: str
@@ -81,14 +104,18 @@ class LaneShown(TypedDict):
     kind: str | None
     number: int | None
     rates: str
+    nodes: int | None
+    levels: int | None
+    why: str
+    request: list[str | int | float] | None
 
 
-class StoredRace:
-    """A race that can be shown: its steps in order. One thread adds steps, and any may read.
+class StoredRun:
+    """A run that can be shown: its steps in order. One thread adds steps, and any may read.
 
-    continuation: None for a race from a file, which cannot be continued. planned: how many runs
-    there will be, the race itself included; None unless further runs are being made. seconds: how
-    long the race took on this machine; 0 for a race from a file. most_nodes: of a tree that the
+    continuation: None for a run from a file, which cannot be continued. planned: how many runs
+    there will be, the run itself included; None unless further runs are being made. seconds: how
+    long the run took on this machine; 0 for a run from a file. most_nodes: of a tree that the
     visitor may decode with. node_count: size in tree nodes, by which a RunStore limits its memory.
     """
 
@@ -117,35 +144,20 @@ class StoredRace:
     def lanes(self) -> list[LaneShown]:
         asked = self.continuation.request.lanes if self.continuation else ()
         numbers = [lane.number for lane in asked] or [None] * len(self._lanes)
-        return [
-            {
-                "name": lane.name,
-                "description": lane.description,
-                "rule": rule_words(lane.rule),
-                "verifier": lane.verifier,
-                "plain": lane.plain,
-                "most": lane.most,
-                "changes": lane.changes,
-                "prompt_name": lane.prompt_name,
-                "kind": _kind(lane),
-                "number": number,
-                "rates": _tree_of(lane).get("rates", ""),
-            }
-            for lane, number in zip(self._lanes, numbers, strict=True)
-        ]
+        return [_shown(lane, number) for lane, number in zip(self._lanes, numbers, strict=True)]
 
     @property
     def head(self) -> dict[str, Any]:
-        """The fields of a race's first message that describe it."""
+        """The fields of a run's first message that describe it."""
         notes = note_words(self.meta.get("notes", ()), elsewhere_in(self.meta))
         return {"meta": self.meta, "notes": notes, "lanes": self.lanes}
 
     def log(self) -> RaceLog:
-        """The race as it is saved to a file."""
+        """The run as it is saved to a file."""
         return RaceLog(self.meta, self._lanes, self.results, self.pool, self.expected)
 
     def judge(self) -> None:
-        """Compute the verdict on the race and its further runs so far. There is none if no two
+        """Compute the verdict on the run and its further runs so far. There is none if no two
         lanes are on the same prompt."""
         log = self.log()
         if len({lane.prompt_name for lane in log.lanes}) == len(log.lanes):
@@ -193,7 +205,7 @@ class StoredRace:
         return {"verdict": self._verdict, "pool": pool}
 
     def whole(self, stored: bool = True) -> str:
-        """The whole race as one message. stored: whether it can be loaded again by its name."""
+        """The whole run as one message. stored: whether it can be loaded again by its name."""
         return json_text(
             {
                 **self._all(),
@@ -219,9 +231,9 @@ class StoredRace:
     def _all(self) -> dict[str, Any]:
         with self._lock:
             return {
-                "race": self.name,
+                "run": self.name,
                 **self.head,
-                **all_steps(self._steps, self._pieces),
+                **_all_steps(self._steps, self._pieces),
                 "step_lanes": [*self._step_lanes],
                 **self.analysis,
                 **self.judged,
@@ -234,25 +246,36 @@ class StoredRace:
         self._pieces.update(made.pieces)
 
 
-def _kind(lane: LaneLog) -> str | None:
-    """The kind of the lane's tree in the menu; None if it is unknown or not recorded."""
-    request = _tree_of(lane).get("request")
+def _shown(lane: LaneLog, number: int | None) -> LaneShown:
+    tree = lane.run.meta.get("tree", {})
+    request = tree.get("request")
     kind = request[0] if request else None
-    return kind if kind in [*SHAPES] else None
+    return {
+        "name": lane.name,
+        "description": lane.description,
+        "rule": rule_words(lane.rule),
+        "verifier": lane.verifier,
+        "plain": lane.plain,
+        "most": lane.most,
+        "changes": lane.changes,
+        "prompt_name": lane.prompt_name,
+        "kind": kind if kind in [*SHAPES] else None,
+        "number": number,
+        "rates": tree.get("rates", ""),
+        "nodes": tree.get("nodes"),
+        "levels": tree.get("levels"),
+        "why": tree.get("why", ""),
+        "request": request,
+    }
 
 
-def _tree_of(lane: LaneLog) -> Mapping[str, Any]:
-    """The description of the lane's tree; empty if there is none."""
-    return lane.run.meta.get("tree", {})
-
-
-class OpenedRace(StoredRace):
-    """A race from a file. Its times are labelled simulated if they are from a simulated clock, else
+class OpenedRun(StoredRun):
+    """A run from a file. Its times are labelled simulated if they are from a simulated clock, else
     recorded. Raises BadTrace if it cannot be played."""
 
     def __init__(self, log: RaceLog) -> None:
         if not any(lane.run.steps for lane in log.lanes):
-            raise BadTrace("the race file contains no steps, so there is nothing to play")
+            raise BadTrace("the run file contains no steps, so there is nothing to play")
         super().__init__(
             recorded(log.meta),
             [
@@ -269,8 +292,8 @@ class OpenedRace(StoredRace):
             self._add_step(lane, Recorded(run.steps[step], run.pieces))
 
 
-class RaceRecording(StoredRace):
-    """A race in progress. recorders: one per lane."""
+class Recording(StoredRun):
+    """A run in progress. recorders: one per lane."""
 
     def __init__(
         self, meta: Mapping[str, Any], lanes: Sequence[LaneLog], recorders: Sequence[Recorder]
@@ -288,11 +311,11 @@ class RaceRecording(StoredRace):
             for lane, trace in made:
                 added.append(self._recorders[lane].add(trace))
                 self._add_step(lane, added[-1])
-            steps, self._trees = steps_part(added, self._trees)
+            steps, self._trees = _steps_part(added, self._trees)
             return {"from": first, **steps, "step_lanes": self._step_lanes[first:]}
 
     def go_on(self) -> dict[str, Any]:
-        """The race goes on after a pause, so its verdict and results no longer hold. Returns the
+        """The run goes on after a pause, so its verdict and results no longer hold. Returns the
         fields of a message that takes them back."""
         self.results = self.verdict = None
         return {"results": [], "analysis": [], "verdict": None, "pool": None}
@@ -304,3 +327,30 @@ class RaceRecording(StoredRace):
                 replace(lane, run=run) for lane, run in zip(self._lanes, runs, strict=True)
             )
             return RaceLog(self.meta, lanes, self.results, self.pool, self.expected)
+
+
+def _steps_part(
+    added: Sequence[Recorded], known: Mapping[Tree, int]
+) -> tuple[dict[str, Any], dict[Tree, int]]:
+    """The fields `trees`, `pieces` and `steps` of a message that adds steps, and the numbers of all
+    trees so far. known: of the trees that earlier messages had."""
+    numbers = numbered_trees((one.step for one in added), known)
+    trees = [tree.parents for tree in islice(numbers, len(known), None)]
+    pieces = {token: piece for one in added for token, piece in one.pieces.items()}
+    part = {
+        **({"trees": trees} if trees else {}),
+        **({"pieces": pieces} if pieces else {}),
+        "steps": steps_json([one.step for one in added], numbers),
+    }
+    return part, numbers
+
+
+def _all_steps(steps: Sequence[StepTrace], pieces: Mapping[int, str]) -> dict[str, Any]:
+    """The fields `from`, `trees`, `pieces` and `steps` of a message with all steps so far."""
+    numbers = numbered_trees(steps)
+    return {
+        "from": 0,
+        "trees": [tree.parents for tree in numbers],
+        "pieces": pieces,
+        "steps": steps_json(steps, numbers),
+    }

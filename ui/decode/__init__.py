@@ -1,1 +1,0 @@
-"""The Decode view: one run, its tree at every step."""

@@ -1,0 +1,1 @@
+"""The recorded run that the page opens with."""

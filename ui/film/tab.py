@@ -1,0 +1,45 @@
+"""The Film view: the recorded run that the page opens with."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import gradio as gr
+
+from ui.run import recordings
+from ui.run.messages import notice_message
+from ui.run.tab import SKELETON, RunTab
+from ui.shared.events import QUIET
+from ui.shared.layout import drawn
+
+
+class FilmTab:
+    """The view's component and its handlers. runs: the view whose form gets the settings of the
+    recorded run."""
+
+    def __init__(self, runs: RunTab) -> None:
+        self._runs = runs
+
+    def build(self) -> None:
+        """Create the view's component in the current container."""
+        self.stage = drawn("fm", "film/connect", ["come", "take"], SKELETON)
+
+    def wire(self, blocks: gr.Blocks) -> None:
+        """Connect the component to its handlers."""
+        for comes in (blocks.load, self.stage.come):  # it was not ready for the page's load event
+            comes(self.start, None, self.stage, **QUIET)
+        runs = self._runs
+        filled = [runs.stage, *runs.form.of_a_request]
+        self.stage.take(runs.take, runs.profiles, filled, **QUIET)
+
+    def start(self) -> str:
+        """The recorded run as a message."""
+        return self._message
+
+    @cached_property
+    def _message(self) -> str:
+        """Made only once, because every page opens with it."""
+        found = recordings.film()
+        return (
+            found.whole(stored=False) if found else notice_message(notice="No recorded run found.")
+        )
