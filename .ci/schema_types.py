@@ -1,4 +1,4 @@
-"""Write ui/shared/web/schema.d.ts: the types of runs, races and their parts for the page's scripts,
+"""Write ui/shared/web/schema.d.ts: the types of runs and their parts for the page's scripts,
 made from those of Python.
 
     PYTHONPATH=. python .ci/schema_types.py
@@ -13,8 +13,8 @@ from pydantic import TypeAdapter
 
 from sequoia.diagnosis.verdict import RaceVerdict
 from sequoia.saved_files.race_file import RaceLog
-from ui.race.messages import LaneShown
-from ui.race.pooled import PoolShown
+from ui.run.messages import LaneShown
+from ui.run.pooled import PoolShown
 from ui.words.race_analysis import AnalysisShown
 
 FILE = Path(__file__).parent.parent / "ui" / "shared" / "web" / "schema.d.ts"

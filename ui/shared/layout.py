@@ -192,7 +192,9 @@ def header(status: Callable[[], str] | None = None) -> gr.HTML:
 
     text = HEADER.read_text(encoding="utf-8").replace("<!-- places -->", _places())
     return gr.HTML(
-        html_template=text.replace("<!-- views -->", "".join(map(_views, PLACES))),
+        html_template=text.replace(
+            "<!-- views -->", "".join(_views(place) for place in PLACES if len(PLACES[place]) > 1)
+        ),
         apply_default_css=False,
         elem_id="pg-top",
         server_functions=[get_status] if status else [],
@@ -201,10 +203,16 @@ def header(status: Callable[[], str] | None = None) -> gr.HTML:
 
 
 def _places() -> Markup:
+    """The row with the places. A place with several views has a row of them; any other opens its
+    only view."""
     tabs = (
-        _tab(place, FIRST in views, aria_controls=_row(place)) for place, views in PLACES.items()
+        _tab(place, FIRST in views, **_opens(place, [*views])) for place, views in PLACES.items()
     )
     return element("div", *tabs, role="tablist", aria_label="Places", class_="pg-places")
+
+
+def _opens(place: str, views: Sequence[str]) -> dict[str, str]:
+    return {"aria_controls": _row(place)} if len(views) > 1 else {"data_view": views[0]}
 
 
 def _views(place: str) -> Markup:

@@ -6,11 +6,6 @@ export interface AdviceShown {
   remedies: RemedyShown[];
 }
 
-export interface Again {
-  runs: number;
-  seconds: number;
-}
-
 export interface AnalysisShown {
   bars: BarShown[];
   advice: AdviceShown | null;
@@ -103,6 +98,10 @@ export interface LaneShown {
   kind: string | null;
   number: number | null;
   rates: string;
+  nodes: number | null;
+  levels: number | null;
+  why: string;
+  request: (string | number | number)[] | null;
 }
 
 export interface LaneSpeedup {
@@ -176,14 +175,6 @@ export interface Place {
   error: number;
 }
 
-export interface PlainRun {
-  seconds: number[];
-  text: string[];
-  same: number;
-  finish: "eos" | "length" | "context" | "time";
-  limit: number;
-}
-
 export interface Pool {
   runs?: PooledRun[];
   verdicts?: number;
@@ -234,6 +225,7 @@ export interface RaceFields {
   paper?: PaperResult;
   floor_seconds?: number;
   versions?: Record<string, string>;
+  opening?: Opening;
   second_prompt?: string;
   notes?: (RatesNote | ChainNote | RepeatNote | InsteadNote)[];
   elsewhere?: Elsewhere;
@@ -338,11 +330,6 @@ export interface RunFields {
   versions?: Record<string, string>;
   verifier?: string;
   tree?: TreeMeta;
-  plain_seconds?: number | null;
-  plain?: PlainRun;
-  speedup?: SpeedupMeta;
-  opening?: Opening;
-  again?: Again;
   acceptance?: number[];
 }
 
@@ -366,16 +353,6 @@ export interface SampleCount {
   cells: Cell[];
   statistic?: number | null;
   detectable_difference?: number | null;
-}
-
-export interface SpeedupMeta {
-  code: "win" | "slower" | "no_clear_difference";
-  ratio: number;
-  low: number | null;
-  high: number | null;
-  runs: number;
-  seconds: [number, number];
-  label: "measured" | "recorded" | "simulated";
 }
 
 export interface SpeedupRatio {
