@@ -99,7 +99,6 @@ class FormTree {
 export function connect(element, _props, _watch, _trigger, server) {
   /** @type {HTMLElement} */
   const host = element.querySelector(".sq-form-tree");
-  const { tab, lane } = host.dataset;
-  const picture = new FormTree(host, lane, server);
-  watchFormValues(tab, (values) => picture.follow(values));
+  const picture = new FormTree(host, host.dataset.lane, server);
+  watchFormValues("run", (values) => picture.follow(values));
 }
