@@ -140,6 +140,13 @@ def trial(row: list[Any]) -> dict[str, Any]:
     return {"token": 1, **dict(zip(names, row, strict=True))}
 
 
+def one_lane(parents: list[int]) -> dict[str, Any]:
+    """A lane with a fixed tree, as a message describes it."""
+    plain = len(parents) == 1
+    about = {"name": "Plain" if plain else "Sequoia", "kind": "plain" if plain else "best"}
+    return {**about, "plain": plain, "most": len(parents), "changes": False}
+
+
 def made(
     parents: list[int],
     piece: str = " x",
@@ -174,7 +181,7 @@ def made(
         "run": "made",
         "from": 0,
         "meta": meta,
-        "lanes": [{"name": "made", "kind": "best", "plain": False, "most": n, "changes": False}],
+        "lanes": [one_lane(parents)],
         "step_lanes": [0],
         "trees": [parents],
         "pieces": {"1": piece},

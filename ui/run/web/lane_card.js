@@ -192,7 +192,8 @@ export class LaneCard {
     this.wasMoving = store.moves;
     const done = store.shown(lane);
     const goal = goalOf(store);
-    const key = [done, other && store.shown(other), reference, placed, goal, store.state].join();
+    const { state, reason } = store;
+    const key = [done, other && store.shown(other), reference, placed, goal, state, reason].join();
     if (this.key !== key || this.judged !== verdict) {
       this.key = key;
       this.judged = verdict;
@@ -228,8 +229,8 @@ export class LaneCard {
 
   /** Why the lane ended, in words; empty until it has ended. */
   get ending() {
-    const { done, meta } = this.store;
-    const reason = this.lane.finish || (done ? "stopped" : "");
+    const { done, reason: end, meta } = this.store;
+    const reason = this.lane.finish || (done ? (end ?? "stopped") : "");
     return readable(runWords.finish(reason, meta.params?.max_new_tokens));
   }
 

@@ -107,7 +107,7 @@ export class RunVerdict {
 }
 
 function makeHeadline(host) {
-  const node = el("p", { class: "run-headline", "data-part": "headline" }, host);
+  const node = el("h2", { class: "run-headline", "data-part": "headline" }, host);
   const prompt = el("span", { class: "run-headline-prompt" }, node);
   return { node, prompt, words: el("span", { "data-part": "headline-words" }, node) };
 }

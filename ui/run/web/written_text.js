@@ -39,8 +39,8 @@ function pieces({ meta, lanes }, lane) {
 }
 
 /**
- * Append the element of a token. Leading spaces are written before it, so that they are not
- * underlined.
+ * Append the element of a token. Leading spaces are written before it, so that they are
+ * not underlined.
  * @param {HTMLElement} group the element of the step
  * @param {number} k index of the token among those that the step emitted
  * @param {Step} step
@@ -49,7 +49,7 @@ export function writeToken(group, k, step) {
   const piece = String(step.text?.[k] ?? "");
   const rest = piece.replace(/^ +/, "");
   const lead = rest ? piece.slice(0, piece.length - rest.length) : "";
-  if (lead) group[k ? "append" : "before"](lead);
+  if (lead) group.append(lead);
   const origin = k < step.verdict.path.length - 1 ? "sq-tok-draft" : "sq-tok-own";
   const words = rest ? lines(rest) : piece;
   el("span", { class: "sq-tok " + origin, "data-k": k, text: words }, group);

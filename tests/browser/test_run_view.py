@@ -1,7 +1,7 @@
-"""The Race view in a real Chromium: its totals against Python's, scrubbing, streams and gaps, and
-what a visitor sees and presses.
+"""The Run view in a real Chromium: its verdict, its lanes and their totals against Python's, streams
+and gaps, the analysis, and what a visitor sees and presses.
 
-The test page comes from a local file server and is given synthetic races. Every test fails if the
+The test page comes from a local file server and is given invented runs. Every test fails if the
 page writes to the console or requests something from another machine.
 """
 
@@ -14,7 +14,6 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import asdict
 from itertools import accumulate, pairwise
-from statistics import median
 from typing import Any
 from xml.etree import ElementTree
 
@@ -23,7 +22,6 @@ from nightly_cases import nightly
 from playwright.sync_api import Page, expect
 from view_pages import ROOT, opened, settle, trial
 
-from sequoia.algorithm.step_trace import repetition
 from sequoia.diagnosis.compare_runs import LaneRun, LaneRuns
 from sequoia.diagnosis.race_verdict import race_verdict
 
@@ -74,7 +72,7 @@ LANES: list[dict[str, Any]] = [
 Steps = list[dict[str, Any]]
 
 
-def race(lanes: int = 4, tokens: int = 96, plain: bool = True, seed: int = 5) -> dict[str, Any]:
+def invented(lanes: int = 4, tokens: int = 96, plain: bool = True, seed: int = 5) -> dict[str, Any]:
     """A whole synthetic race, as if recorded. The lane furthest behind on its clock steps next."""
     dice = random.Random(seed)
     kinds = [lane for lane in LANES if plain or not lane["plain"]][:lanes]
@@ -124,7 +122,7 @@ def race(lanes: int = 4, tokens: int = 96, plain: bool = True, seed: int = 5) ->
     }
     return {
         "v": 1,
-        "race": f"r{seed}-{lanes}-{tokens}-{plain}",
+        "run": f"r{seed}-{lanes}-{tokens}-{plain}",
         "from": 0,
         "meta": meta,
         "lanes": head,
@@ -198,7 +196,7 @@ def part(whole: dict[str, Any], start: int, stop: int, **more: Any) -> dict[str,
     }
     return {
         "v": 1,
-        "race": whole["race"],
+        "run": whole["run"],
         "from": start,
         **({} if start else head),
         "steps": whole["steps"][start:stop],
@@ -259,11 +257,17 @@ def with_verdict(whole: dict[str, Any]) -> dict[str, Any]:
 @pytest.fixture
 def page(tab: Page) -> Iterator[Page]:
     """The empty test page at 1280 x 900."""
-    yield from opened(tab, "race", "?empty", 900)
+    yield from opened(tab, "run", "?bare", 900)
 
 
 def give(page: Page, message: dict[str, Any]) -> None:
     page.evaluate("text => stage.ingest(JSON.parse(text))", json.dumps(message))
+    settle(page)
+
+
+def analysis(page: Page) -> None:
+    """Open the charts and the analysis."""
+    page.evaluate("document.querySelector('.run-analysis').open = true")
     settle(page)
 
 
@@ -277,7 +281,7 @@ def still(page: Page, message: dict[str, Any], t: float | None = None) -> None:
 
 
 def lane(index: int, name: str = "") -> str:
-    return f".race-lane[data-lane='{index}']" + (f" [data-part={name}]" if name else "")
+    return f".run-lane[data-lane='{index}']" + (f" [data-part={name}]" if name else "")
 
 
 def text(page: Page, selector: str) -> str:
@@ -312,14 +316,15 @@ def moment(page: Page) -> float:
 
 def drawn(page: Page, figure: str) -> list[dict[str, Any]]:
     """Traces of a figure once it shows the newest state."""
+    analysis(page)
     page.wait_for_function(
-        "() => { const { charts } = stage.stage; return !charts.stale && [charts.tokens, "
+        "() => { const [charts] = stage.stage.analysis.panels; return !charts.stale && [charts.tokens, "
         "charts.speedup].every(f => f.chart.node.dataset.drawn); }"
     )
     page.wait_for_timeout(50)  # Plotly may still draw
     return page.evaluate(
         (
-            "f => stage.stage.charts[f].chart.node.data.map(d => ({name: d.name, x: [...d.x], y: "
+            "f => stage.stage.analysis.panels[0][f].chart.node.data.map(d => ({name: d.name, x: [...d.x], y: "
             "[...d.y], colour: d.line.color, dash: d.line.dash, symbol: d.marker.symbol, "
             "error: d.error_y || null}))"
         ),
@@ -330,34 +335,10 @@ def drawn(page: Page, figure: str) -> list[dict[str, Any]]:
 # -- totals ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", [1, *nightly(2, 3)])
-def test_a_lanes_speedup_has_an_interval_only_with_the_verdict(page: Page, seed: int) -> None:
-    """Before the end, the speed-up so far has none. At the end, ratio, interval, word and place are
-    those of the verdict."""
-    whole = with_verdict(race(seed=seed))
-    clocks = [Clock(whole, index) for index in range(4)]
-    end = max(clock.times[-1] for clock in clocks)
-    still(page, whole, end * 0.75)
-    for index in (0, 2, 3):
-        ratio = clocks[index].rate(end * 0.75) / clocks[1].rate(end * 0.75)
-        assert text(page, lane(index, "speed")).replace("\n", "") == f"{ratio:.2f}× plain so far"
-        assert text(page, lane(index, "spread")) == "recorded"
-        assert page.locator(lane(index)).get_attribute("data-verdict") is None
-        assert text(page, lane(index, "place")) == ""
-    still(page, whole)
-    for index in (0, 2, 3):
-        found = whole["verdict"]["speedups"][index]
-        assert page.locator(lane(index)).get_attribute("data-verdict") == found["code"]
-        shown = float(text(page, lane(index, "ratio")))
-        ratio = 1 / found["ratio"] if found["code"] == "slower" else found["ratio"]
-        assert shown == pytest.approx(ratio, abs=0.051)
-        assert text(page, lane(index, "spread")).endswith("; recorded times")
-    assert text(page, lane(1, "speed")).replace("\n", "") == "1.00× plain decoding"
-
-
 def test_figures_of_a_lane_are_as_in_python(page: Page) -> None:
-    whole = race()
+    whole = invented()
     still(page, whole)
+    page.evaluate("stage.store.set({ showsFigures: true })")
     for index in range(4):
         clock = Clock(whole, index)
         node = page.locator(lane(index))
@@ -378,87 +359,16 @@ def test_figures_of_a_lane_are_as_in_python(page: Page) -> None:
         ]
         grown = page.evaluate(
             "s => [...document.querySelectorAll(s)].map(n => Number(n.style.flexGrow))",
-            f"{lane(index)} .race-split i",
+            f"{lane(index)} .run-split i",
         )
         assert grown == pytest.approx(shares, abs=1e-5)
-
-
-@pytest.mark.nightly
-def test_the_share_of_repeated_text_is_shown(page: Page) -> None:
-    """Guards against a speed-up shown without saying that the text repeats itself. The share is
-    compared with the repetition that the benchmark counts. Plain decoding drafts nothing, so its
-    lane does not say that the text is easier to draft."""
-    whole = race(lanes=3)
-    for index, period in ((0, 11), (1, 11), (2, 1000)):
-        mine = lane_steps(whole, index)
-        pieces = iter(f"w{k % period}" for k in range(96))
-        for step in mine:
-            step["text"] = [next(pieces) for _ in step["text"]]
-            step["emitted"] = [int(piece[1:]) for piece in step["text"]]
-    still(page, whole)
-    tokens = [int(piece[1:]) for step in lane_steps(whole, 0) for piece in step["text"]]
-    share = repetition(tokens)
-    assert share > 0.8
-    assert text(page, f"{lane(0)} [data-figure=repeats]") == f"{share * 100:.0f}%"
-    said = f"{share * 100:.0f}% repeated text: easier to draft"
-    assert text(page, f"{lane(0)} .sq-loops") == said
-    assert text(page, f"{lane(1)} [data-figure=repeats]") == f"{share * 100:.0f}%"
-    assert text(page, f"{lane(2)} [data-figure=repeats]") == "0%"
-    for index in (1, 2):
-        assert page.locator(f"{lane(index)} .sq-loops").is_hidden()
-    page.evaluate("stage.store.seekTime(0.02)")
-    settle(page)
-    assert page.locator(f"{lane(0)} .sq-loops").is_hidden()
-
-
-@pytest.mark.nightly
-def test_without_a_plain_lane_speedups_are_over_the_slowest_lane(page: Page) -> None:
-    whole = with_verdict(race(lanes=3, plain=False))
-    rates = [Clock(whole, index).rate() for index in range(3)]
-    slowest = rates.index(min(rates))
-    assert {one["over"] for one in whole["verdict"]["speedups"] if one} == {slowest}
-    still(page, whole)
-    name = whole["lanes"][slowest]["name"]
-    for index in range(3):
-        beside = "baseline" if index == slowest else name
-        assert beside in text(page, lane(index, "speed"))
-    assert f"over {name}" in text(page, "[data-part=race-speedup] h2")
-    other = (slowest + 1) % 3
-    whole["verdict"]["speedups"] = [
-        None if index == other else {**VERDICT["speedups"][0], "over": other} for index in range(3)
-    ]
-    give(page, {**whole, "race": "judged otherwise"})
-    page.evaluate("stage.store.seekTime(stage.store.end / 2)")
-    settle(page)
-    base = whole["lanes"][other]["name"]
-    assert f"over {base}" in text(page, "[data-part=race-speedup] h2")
-    assert base in text(page, lane(slowest, "speed"))
-
-
-@pytest.mark.nightly
-def test_what_is_missing_is_a_dash(page: Page) -> None:
-    """Guards against NaN, Infinity, undefined and null on the page, before any step and after
-    damaged results."""
-    whole = race(lanes=3)
-    give(page, part(whole, 0, 0))
-    assert page.locator(lane(0)).get_attribute("data-tokens") == "0"
-    assert text(page, lane(0, "ratio")) == "–"
-    bars = [{"name": "tokens", "value": None, "loss": None, "words": None}]
-    result = {
-        "time_breakdown": {"bars": bars},
-        "what_to_try": {"words": None, "remedies": []},
-        "lossless": None,
-    }
-    give(page, {"v": 1, "race": whole["race"], "done": True, **analysed([None, result])})
-    seen = text(page, ".race-stage")
-    assert not any(word in seen for word in ("NaN", "Infinity", "undefined", "null"))
 
 
 # -- time, badges and the verdict ------------------------------------------------------------------
 
 
 def test_scrubbing_shows_the_state_at_that_time(page: Page) -> None:
-    whole = race()
+    whole = invented()
     still(page, whole)
     ends = page.evaluate("stage.store.end")
     for t in (ends * 0.2, ends * 0.9, ends * 0.5, 0):
@@ -474,9 +384,9 @@ def test_scrubbing_shows_the_state_at_that_time(page: Page) -> None:
 
 
 @pytest.mark.nightly
-def test_dragging_the_track_moves_the_race(page: Page) -> None:
+def test_dragging_the_track_moves_the_run(page: Page) -> None:
     """To the end of the chosen lane's step at that point, or to a moment after that lane's end."""
-    whole = race()
+    whole = invented()
     still(page, whole)
     box = page.locator("[data-part=track]").bounding_box()
     assert box
@@ -490,30 +400,9 @@ def test_dragging_the_track_moves_the_race(page: Page) -> None:
     assert page.evaluate("[stage.store.follow, stage.store.playing]") == [False, False]
 
 
-def test_keys_play_step_and_jump(page: Page) -> None:
-    whole = race()
-    times = Clock(whole, 0).times
-    still(page, whole, times[1])
-    page.keyboard.press("ArrowRight")
-    page.keyboard.press("ArrowRight")
-    assert moment(page) == pytest.approx(times[3])
-    page.keyboard.press("ArrowLeft")
-    assert moment(page) == pytest.approx(times[2])
-    page.keyboard.press("End")
-    assert moment(page) == pytest.approx(max(Clock(whole, index).times[-1] for index in range(4)))
-    page.keyboard.press("Home")
-    assert moment(page) == pytest.approx(times[1])
-    page.keyboard.press("Space")
-    assert page.evaluate("stage.store.playing")
-    page.keyboard.press("Space")
-    assert not page.evaluate("stage.store.playing")
-    page.keyboard.press("?")
-    expect(page.locator("[data-part=help]")).to_contain_text("one step back or forward")
-
-
 @pytest.mark.nightly
 def test_stepping_visits_every_step_both_ways(page: Page) -> None:
-    whole = race(lanes=2, tokens=30)
+    whole = invented(lanes=2, tokens=30)
     still(page, whole, Clock(whole, 0).times[1])
     ends = [Clock(whole, index).times for index in range(2)]
     times = [*ends[0][1:], *(ends[1][-1:] if ends[1][-1] > ends[0][-1] else [])]
@@ -529,8 +418,8 @@ def test_stepping_visits_every_step_both_ways(page: Page) -> None:
     assert page.evaluate(walk, -1) == pytest.approx(times[::-1])
 
 
-def test_a_recorded_race_plays_automatically_to_its_end(page: Page) -> None:
-    give(page, race(lanes=2, tokens=400))
+def test_a_recorded_run_plays_automatically_to_its_end(page: Page) -> None:
+    give(page, invented(lanes=2, tokens=400))
     assert page.evaluate("stage.store.playing")
     page.evaluate("stage.store.seekTime(stage.store.end - 0.2); stage.store.play()")
     page.wait_for_function("!stage.store.playing")
@@ -538,10 +427,10 @@ def test_a_recorded_race_plays_automatically_to_its_end(page: Page) -> None:
     assert [text(page, lane(index, "tokens")) for index in (0, 1)] == ["400 / 400 tokens"] * 2
 
 
-def test_a_running_race_is_followed_until_the_visitor_looks_back(page: Page) -> None:
-    whole = race()
+def test_a_run_in_progress_is_followed_until_the_visitor_looks_back(page: Page) -> None:
+    whole = invented()
     give(page, part(whole, 0, 20))
-    assert page.locator(".race-stage").get_attribute("data-state") == "running"
+    assert page.locator(".run-stage").get_attribute("data-state") == "running"
     assert moment(page) == page.evaluate("stage.store.end")
     page.evaluate("stage.store.seekTime(0.02)")
     give(page, part(whole, 20, 60))
@@ -552,21 +441,8 @@ def test_a_running_race_is_followed_until_the_visitor_looks_back(page: Page) -> 
 
 
 @pytest.mark.nightly
-def test_a_finished_race_is_called_replaying_until_its_end_is_shown(page: Page) -> None:
-    still(page, race())
-    assert text(page, "[data-part=state]").startswith("finished · ")
-    page.evaluate("stage.store.seekTime(0.02)")
-    settle(page)
-    assert text(page, "[data-part=state]").startswith("replay paused · ")
-    page.evaluate("stage.store.play()")
-    settle(page)
-    assert text(page, "[data-part=state]").startswith("replaying · ")
-    assert text(page, "[data-part=state]").endswith(" in total")
-
-
-@pytest.mark.nightly
-def test_the_finish_of_a_lane_is_not_animated_if_a_paused_race_jumps_past_it(page: Page) -> None:
-    still(page, race())
+def test_the_finish_of_a_lane_is_not_animated_if_a_paused_run_jumps_past_it(page: Page) -> None:
+    still(page, invented())
     page.evaluate("stage.store.seekTime(0.02)")
     settle(page)
     page.evaluate("stage.store.play()")
@@ -576,38 +452,6 @@ def test_the_finish_of_a_lane_is_not_animated_if_a_paused_race_jumps_past_it(pag
     page.evaluate("stage.store.seekTime(stage.store.end)")
     settle(page)
     assert page.get_attribute(lane(0), "data-finish") == "seen"
-
-
-@pytest.mark.nightly
-def test_a_lane_names_the_simulated_machine_and_its_tooltip_gives_the_rule(page: Page) -> None:
-    whole = race(2, 24)
-    clock = "A100, eager"
-    planned = f"planned for {clock}, from acceptance rates counted on Python code"
-    rule = "among trees within 1% of the fastest, the one with the most expected tokens per step"
-    whole["meta"] |= {"label": "simulated", "clock": clock}
-    whole["lanes"][0] |= {"description": planned, "rule": rule}
-    still(page, whole)
-    how = page.locator(f"{lane(0)} .race-how")
-    assert how.inner_text().endswith("planned for A100")
-    assert (how.get_attribute("title") or "").endswith(rule)
-    facts = text(page, ".sq-chips")
-    assert "models ran on cpu" in facts
-    assert "times simulated for “A100, eager”" in facts
-
-
-@pytest.mark.nightly
-def test_a_race_that_was_stopped_says_so(page: Page) -> None:
-    whole = race()
-    give(page, part(whole, 0, 30))
-    assert "running" in text(page, "[data-part=state]")
-    give(page, part(whole, 30, 30, done=True, stopped=True, notice="Stopped."))
-    assert "stopped" in text(page, "[data-part=state]")
-    assert text(page, "[data-part=notice]") == "Stopped."
-    assert text(page, lane(0, "place")) == ""
-    assert "stopped" in text(page, f"{lane(0)} .sq-end")
-    give(page, {**race(seed=8), "race": "next"})
-    assert page.get_attribute("[data-part=state]", "data-state") == "finished"
-    assert page.locator("[data-part=notice]").is_hidden()
 
 
 def pair(faster: int, slower: int, ratio: float) -> dict[str, Any]:
@@ -655,11 +499,104 @@ POOL: dict[str, Any] = {
 }
 
 
-def test_the_verdict_comes_with_the_end_and_gives_the_places(page: Page) -> None:
-    whole = race(lanes=3)
-    still(page, {**whole, "verdict": VERDICT}, t=0.02)
-    assert page.locator("[data-part=verdict]").is_hidden()
-    page.evaluate("stage.store.seekTime(stage.store.end)")
+def two(speedup: dict[str, Any], seed: int = 5, **meta: Any) -> dict[str, Any]:
+    """A tree beside plain decoding, with its speed-up."""
+    whole = invented(lanes=2, seed=seed)
+    verdict = {**VERDICT, "pairs": [pair(0, 1, 2.0)], "speedups": [{"over": 1, **speedup}, None]}
+    return {**whole, "meta": {**whole["meta"], **meta}, "verdict": {**verdict, "places": []}}
+
+
+VERDICTS = [  # code, ratio, low, high, words of the headline, the colour
+    ("win", 1.6, 1.2, 2.1, "1.6× faster", "accepted-text"),
+    ("slower", 0.625, 0.4, 0.8, "1.6× slower", "rejected-text"),
+    ("no_clear_difference", 0.9, 0.6, 1.3, "no clear difference", "text"),
+    ("no_clear_difference", 1.6, None, None, "no clear difference", "text"),
+]
+COLOURS = """() => { const n = document.querySelector('[data-part=headline]');
+  const i = n.appendChild(document.createElement('i'));
+  const of = name => (i.style.color = `var(--sq-${name})`, getComputedStyle(i).color);
+  const found = Object.fromEntries(['accepted-text', 'rejected-text', 'text']
+    .map(name => [name, of(name)]));
+  i.remove();
+  return [getComputedStyle(n).color, found]; }"""
+
+
+@pytest.mark.parametrize(("code", "ratio", "low", "high", "headline", "colour"), VERDICTS)
+def test_headline_interval_and_card_of_a_tree_beside_plain_say_the_same(
+    page: Page,
+    code: str,
+    ratio: float,
+    low: float | None,
+    high: float | None,
+    headline: str,
+    colour: str,
+) -> None:
+    """A slowdown never has the colour of a success."""
+    whole = two({"code": code, "ratio": ratio, "low": low, "high": high})
+    still(page, whole)
+    assert text(page, "[data-part=headline]") == headline
+    shown, colours = page.evaluate(COLOURS)
+    assert shown == colours[colour]
+    interval = text(page, lane(0, "spread"))
+    assert interval.startswith("95% CI ") == (low is not None)
+    assert interval in text(page, "[data-part=interval]")
+    assert text(page, lane(0, "ratio")) in headline + text(page, "[data-part=interval]")
+    bar = page.locator(".run-verdict .sq-interval-range")
+    assert bar.is_visible() == (low is not None)
+    if low is not None:
+        one = page.locator(".run-verdict .sq-interval-one").bounding_box()
+        box = bar.bounding_box()
+        assert one
+        assert box
+        includes = box["x"] < one["x"] < box["x"] + box["width"]
+        assert includes == (code == "no_clear_difference")
+
+
+WIN = {"code": "win", "ratio": 6.3, "low": 5.2, "high": 7.5}
+
+
+def test_a_hypothetical_run_says_so_in_large_type(page: Page) -> None:
+    paper = {"ratio": 4.04, "target": "T", "draft": "D", "machine": "A100", "source": "Table 1"}
+    clock = {"label": "simulated", "clock": "my card", "clock_machine": "an A100", "paper": paper}
+    flag = page.locator("[data-part=flag]")
+    for hypothetical in (False, True):
+        whole = two(WIN, hypothetical, **clock, hypothetical=hypothetical)
+        still(page, whole)
+        assert flag.is_visible() == hypothetical
+        assert ("hypothetical" in text(page, "[data-part=badge]")) == hypothetical
+        basis = text(page, "[data-part=basis]")
+        assert ("Paper: 4.04× at best (T with D, A100, Table 1)" in basis) == hypothetical
+    assert flag.evaluate("n => parseFloat(getComputedStyle(n).fontSize)") >= 20
+    page.keyboard.press("p")
+    head = text(page, ".sq-present-head")
+    assert "hypothetical" in head
+    assert "6.3× faster" in head
+    page.keyboard.press("Escape")
+
+
+def test_a_finished_measured_run_shows_when_and_where_it_was_measured(page: Page) -> None:
+    """Guards against a run made a minute ago being labelled live or recorded."""
+    whole = invented(lanes=2)
+    give(
+        page, {**whole, "meta": {**whole["meta"], "label": "measured", "date": "2026-11-21 20:13"}}
+    )
+    badge = page.locator("[data-part=badge]")
+    assert badge.inner_text() == "measured here, 20:13"
+    assert badge.get_attribute("title") == "Measured on this machine, 2026-11-21 20:13"
+    give(page, {**whole, "run": "other"})
+    assert (badge.inner_text(), badge.get_attribute("title")) == ("recorded", None)
+
+
+def test_the_winner_of_several_lanes_is_named_and_each_has_its_place(page: Page) -> None:
+    whole = {**invented(lanes=3), "verdict": VERDICT}
+    clock, plain = Clock(whole, 2), Clock(whole, 1)
+    half = max(clock.times[-1], plain.times[-1]) / 2
+    still(page, whole, half)
+    ratio = clock.rate(half) / plain.rate(half)
+    assert text(page, lane(2, "speed")).replace("\n", " ") == f"{ratio:.2f}× plain so far"
+    assert page.locator(lane(2)).get_attribute("data-verdict") is None
+    assert text(page, lane(2, "place")) == ""
+    page.evaluate("stage.store.seekEnd()")
     settle(page)
     assert text(page, "[data-part=headline-words]") == "Sequoia wins: 2.00× plain decoding"
     places = [text(page, lane(index, "place")) for index in range(3)]
@@ -667,13 +604,57 @@ def test_the_verdict_comes_with_the_end_and_gives_the_places(page: Page) -> None
     page.click("[data-part=verdict] summary")
     lines = page.locator("[data-part=verdict] li").all_inner_texts()
     assert lines == VERDICT["reasons"] + VERDICT["details"]
-    give(page, {**race(seed=8), "race": "next"})
-    assert page.locator("[data-part=verdict]").is_hidden()
+    give(page, {**invented(seed=8), "run": "next"})
+    assert "tokens per step" in text(page, "[data-part=headline]")
+
+
+def test_further_runs_are_made_with_one_button_and_the_intervals_narrow(page: Page) -> None:
+    whole = invented(lanes=3)
+    still(page, {**whole, "verdict": VERDICT, "pool": POOL})
+    words = page.text_content("[data-part=offer]") or ""
+    assert "on other code prompts, each with its own seed" in words
+    button = page.locator("[data-part=more-runs]")
+    assert button.inner_text() == "Make 30 more runs (about 3 min)"
+    button.click()
+    settle(page)
+    assert page.evaluate("said.at(-1)") == ["more", {"run": whole["run"]}]
+    assert button.is_disabled()  # until the server answers
+
+    def further(runs: int, planned: int | None, wide: float) -> dict[str, Any]:
+        pairs = [{**one, "least": 1.9 / wide, "most": 2.1 * wide} for one in VERDICT["pairs"]]
+        made = [{**POOL["runs"][0], "seed": seed} for seed in range(runs)]
+        pool = {**POOL, "runs": made, "planned": planned, "more": 39 - runs}
+        verdict = {**VERDICT, "pairs": pairs, "prompts": runs}
+        common = {"v": 1, "run": whole["run"], "error": None, "notice": None}
+        return {**common, "verdict": verdict, "pool": pool}
+
+    give(page, further(2, 31, 1.5))
+    assert button.inner_text() == "Stop"
+    assert text(page, "[data-part=further-words]").startswith("Run 3 of 31, on other code")
+    assert page.locator("[data-part=further] progress").evaluate("bar => bar.value") == 2
+    scope = page.text_content("[data-part=verdict-scope]") or ""
+    assert "applies to the 2 prompts listed below (2 recorded runs)" in scope
+    range_width = "() => document.querySelector('.run-interval .sq-interval-range').offsetWidth"
+    page.emulate_media(reduced_motion="reduce")
+    settle(page)
+    before = page.evaluate(range_width)
+    give(page, further(20, 31, 1.1))
+    assert page.evaluate(range_width) < before
+    page.emulate_media(reduced_motion="no-preference")  # the tests after this one share the tab
+    assert page.locator(".run-interval:visible").count() == 2
+    assert page.locator(".run-interval:visible").first.locator("i.sq-interval-dot").count() == 20
+    give(page, {**further(3, None, 1.2), "run": "another"})  # about a run that is not on screen
+    assert page.evaluate("stage.store.pool.runs.length") == 20
+    give(page, {**further(31, None, 1.05), "error": "Out of memory."})
+    assert page.evaluate("stage.store.state") == "finished"  # the run itself did not fail
+    assert page.locator("[data-part=further] progress").is_hidden()
+    page.click("[data-part=verdict] summary")
+    assert page.locator("[data-part=runs] tbody tr").count() == 31
 
 
 @pytest.mark.nightly
 def test_the_verdict_lists_the_tokens_per_step_and_step_time_of_each_pair(page: Page) -> None:
-    still(page, {**race(lanes=3), "verdict": VERDICT})
+    still(page, {**invented(lanes=3), "verdict": VERDICT})
     page.click("[data-part=verdict] summary")
     rows = page.locator("[data-part=pairs] tr")
     assert rows.nth(1).locator("th, td").all_inner_texts() == [
@@ -687,164 +668,67 @@ def test_the_verdict_lists_the_tokens_per_step_and_step_time_of_each_pair(page: 
         "The result applies to this prompt (1 recorded run of 96 tokens); on other prompts it may "
         "differ."
     )
-    assert page.locator("[data-part=race-on]").is_hidden()  # without a pool, as in an old file
+    assert page.locator("[data-part=further]").is_hidden()  # without a pool, as in an old file
 
 
-@pytest.mark.parametrize("needed", [560, None])
-def test_a_race_says_if_no_number_of_runs_that_it_may_have_would_be_enough(
-    page: Page, needed: int | None
-) -> None:
-    verdict = {**VERDICT, "more_races": needed}
-    still(page, {**race(lanes=3), "verdict": verdict, "pool": {**POOL, "more": 5}})
-    words = text(page, "[data-part=race-on-words]")
-    assert "above the limit of 40" in words
-    assert ("would take about 560 more runs (predicted)" in words) == bool(needed)
-
-
-def test_a_race_goes_on_with_one_button_and_its_intervals_narrow(page: Page) -> None:
-    whole = race(lanes=3)
-    still(page, {**whole, "verdict": VERDICT, "pool": POOL})
-    words = text(page, "[data-part=race-on-words]")
-    assert "on other code prompts, each with its own seed" in words
-    assert "as so far, about 30 more runs (predicted) should separate them." in words
-    button = page.locator("[data-part=race-on-button]")
-    assert button.inner_text() == "Make 30 more runs (about 3 min)"
-    button.click()
-    settle(page)
-    assert page.evaluate("said.at(-1)") == ["more", {"race": whole["race"]}]
-    assert button.is_disabled()  # until the server answers
-
-    def further(runs: int, planned: int | None, wide: float) -> dict[str, Any]:
-        pairs = [{**one, "least": 1.9 / wide, "most": 2.1 * wide} for one in VERDICT["pairs"]]
-        made = [{**POOL["runs"][0], "seed": seed} for seed in range(runs)]
-        pool = {**POOL, "runs": made, "planned": planned, "more": 39 - runs}
-        verdict = {**VERDICT, "pairs": pairs, "prompts": runs}
-        common = {"v": 1, "race": whole["race"], "error": None, "notice": None}
-        return {**common, "verdict": verdict, "pool": pool}
-
-    give(page, further(2, 31, 1.5))
-    assert "finished" in text(page, "[data-part=state]")
-    assert button.inner_text() == "Stop"
-    assert text(page, "[data-part=race-on-words]").startswith("Run 3 of 31, on other code")
-    assert page.locator("[data-part=race-on] progress").evaluate("bar => bar.value") == 2
-    scope = page.text_content("[data-part=verdict-scope]") or ""
-    assert "applies to the 2 prompts listed below (2 recorded runs)" in scope
-    range_width = "() => document.querySelector('.race-interval .sq-interval-range').offsetWidth"
-    page.emulate_media(reduced_motion="reduce")
-    settle(page)
-    before = page.evaluate(range_width)
-    give(page, further(20, 31, 1.1))
-    assert page.evaluate(range_width) < before
-    page.emulate_media(reduced_motion="no-preference")  # the tests after this one share the tab
-    assert page.locator(".race-interval:visible").count() == 2
-    assert page.locator(".race-interval:visible").first.locator("i.sq-interval-dot").count() == 20
-    give(page, {**further(3, None, 1.2), "race": "another"})  # about a race that is not on screen
-    assert page.evaluate("stage.store.pool.runs.length") == 20
-    give(page, {**further(31, None, 1.05), "error": "Out of memory."})
-    assert "finished" in text(page, "[data-part=state]")  # the race itself did not fail
-    assert page.locator("[data-part=race-on] progress").is_hidden()
-    page.click("[data-part=verdict] summary")
-    assert page.locator("[data-part=runs] tbody tr").count() == 31
-
-
-@pytest.mark.nightly
-def test_a_lane_that_finishes_shows_its_time(page: Page) -> None:
-    """The finish is animated only if the race plays up to it, not if a visitor jumps there."""
-    whole = with_verdict(race(lanes=3))
-    give(page, whole)
-    clocks = [Clock(whole, index).times[-1] for index in range(3)]
-    first = min(range(3), key=clocks.__getitem__)
-    page.evaluate("t => stage.store.seekTime(t)", clocks[first] - 1e-6)
-    settle(page)
-    assert page.locator(lane(first, "time")).is_hidden()
-    page.evaluate("t => stage.store.seekTime(t)", clocks[first] + 1e-6)
-    settle(page)
-    assert text(page, lane(first, "time")) == f"{clocks[first] * 1000:.0f} ms"
-    assert page.locator(lane(first)).get_attribute("data-finish") == "seen"
-    page.evaluate("t => { stage.store.seekTime(t); stage.store.play(); }", clocks[first] - 0.02)
-    page.wait_for_selector(f"{lane(first)}[data-finish=new]")
-    page.wait_for_function("stage.store.isOver")
-    assert "1st" in text(page, lane(first, "place"))
-    assert page.locator("[data-part=time]:visible").count() == 3
-
-
-# -- the tree --------------------------------------------------------------------------------------
-
-
-def tree_texts(page: Page) -> list[str]:
-    return page.locator("[data-part=tree] .sq-tree-svg text").all_text_contents()
-
-
-def test_below_the_lanes_are_the_steps_of_the_first_lane_with_a_draft(page: Page) -> None:
-    whole = race()
-    whole["lanes"] = [whole["lanes"][1], whole["lanes"][0], *whole["lanes"][2:]]
-    whole["step_lanes"] = [{0: 1, 1: 0}.get(lane, lane) for lane in whole["step_lanes"]]
-    times = Clock(whole, 1).times
-    still(page, whole, times[3])
-    assert "Token tree: Sequoia" in text(page, "[data-part=tree] .sq-title")
-    assert text(page, ".sq-place") == f"step shown: 3 / {len(times) - 1}"
-    assert any(words.startswith("s2n") for words in tree_texts(page))
-    assert text(page, "[data-part=bar-values]").startswith("step 3")
-    page.keyboard.press(".")  # the first picture of the next step
-    settle(page)
-    assert page.locator("[data-part=phase-guess][aria-pressed=true]").count() == 1
-    assert moment(page) == pytest.approx(times[3])
-    # within a step, the panel shows the picture of that moment
-    page.evaluate("t => stage.store.seekTime(t)", times[5] + 0.1 * (times[6] - times[5]))
-    settle(page)
-    assert text(page, ".sq-place") == f"step shown: 6 / {len(times) - 1}"
-    assert page.locator("[data-part=phase-result][aria-pressed=true]").count() == 0
+# -- lanes -----------------------------------------------------------------------------------------
 
 
 def test_another_lane_is_chosen_with_a_press_or_a_key_and_the_moment_stays(page: Page) -> None:
-    whole = race(lanes=3)
+    whole = invented(lanes=3)
     still(page, whole, Clock(whole, 0).times[5])
     before = moment(page)
     title = page.locator("[data-part=tree] .sq-title")
 
     def chosen() -> list[str]:
-        return page.locator(".race-lane.is-chosen h3").all_inner_texts()
+        return page.locator(".run-lane.is-chosen h3").all_inner_texts()
 
     assert chosen() == ["Sequoia"]
     page.keyboard.press("3")
     expect(title).to_contain_text("Token tree: Chain")
     assert chosen() == ["Chain"]
-    page.locator(f"{lane(1)} .race-how").click()
+    page.locator(f"{lane(1)} .run-how").click()
     expect(title).to_contain_text("Token tree: Plain")
-    assert chosen() == ["Plain"]
-    assert page.locator(f"{lane(1)} button[aria-pressed=true]").inner_text() == "Show tree"
     page.keyboard.press("4")  # there is no such lane
-    expect(title).to_contain_text("Token tree: Plain")
-    page.locator(f"{lane(0)} button", has_text="Show tree").click()
+    page.locator(f"{lane(0)} h3 button").click()
     expect(title).to_contain_text("Token tree: Sequoia")
-    expect(page.locator("[data-part=tree]")).to_be_in_viewport()
     assert moment(page) == pytest.approx(before)
     for index in range(3):
         assert flow(page, index) == words(whole, index, before + 1e-9)
 
 
-def test_presenter_mode_has_the_verdict_all_texts_and_the_tree_of_the_chosen_lane(
-    page: Page,
-) -> None:
-    whole = with_verdict(race(lanes=3))
+def test_a_press_on_a_token_shows_its_lane_step_and_node(page: Page) -> None:
+    whole = invented(lanes=3)
     still(page, whole)
-    presenter = page.locator("[data-part=presenter]")
-    page.keyboard.press("p")
-    expect(presenter.locator(".sq-present-number")).to_have_text(
-        page.locator("[data-part=headline-words]").inner_text()
-    )
-    texts = presenter.locator(".sq-present-lane:visible")
-    assert texts.locator(".sq-present-title").all_inner_texts() == ["Sequoia", "Plain", "Chain"]
-    for index in range(3):
-        assert words(whole, index).split()[-1] in texts.nth(index).inner_text()
-    assert presenter.locator(".sq-present-total:visible").count() == 3
-    page.keyboard.press("3")  # another lane
-    expect(presenter.locator(".is-chosen .sq-present-title")).to_have_text("Chain")
-    page.keyboard.press("Home")
-    expect(presenter.locator(".sq-present-number")).to_have_text("replay paused")
-    expect(presenter.locator(".sq-present-svg .sq-n-text").nth(1)).to_be_visible()
-    page.keyboard.press("Escape")
-    expect(presenter).to_be_hidden()
+    token = page.locator(f"{lane(2)} .run-step[data-step='3'] .sq-tok").last
+    token.hover()
+    assert page.evaluate("stage.store.hover") is None  # another lane's token has no node here
+    token.click()
+    settle(page)
+    assert page.evaluate("[stage.store.chosen, stage.store.at]") == [2, 3]
+    assert page.evaluate("stage.store.pin") == "bonus"
+    assert page.locator(f"{lane(2)} .sq-now").get_attribute("data-step") == "3"
+    assert page.locator(f"{lane(2)} .sq-linked").count() == 1
+    assert page.locator(f"{lane(0)} :is(.sq-now, .sq-linked)").count() == 0
+
+
+def test_one_press_opens_the_figures_of_all_cards(page: Page) -> None:
+    still(page, invented(lanes=3))
+    figures = page.locator("[data-figure=tokensPerStep]")
+    assert figures.locator("visible=true").count() == 0
+    page.locator(f"{lane(1)} summary").click()
+    expect(figures.locator("visible=true")).to_have_count(3)
+    page.locator(f"{lane(2)} summary").click()
+    expect(figures.locator("visible=true")).to_have_count(0)
+
+
+def test_charts_and_analysis_are_made_when_they_are_opened(page: Page) -> None:
+    still(page, with_reasons(invented(lanes=2)))
+    inside = page.locator(".run-analysis section")
+    assert inside.count() == 0
+    page.click(".run-analysis > summary")
+    expect(inside.first).to_be_visible()
+    assert len(drawn(page, "tokens")) == 2
 
 
 # -- streams, gaps and painting --------------------------------------------------------------------
@@ -852,7 +736,7 @@ def test_presenter_mode_has_the_verdict_all_texts_and_the_tree_of_the_chosen_lan
 
 def test_a_stream_in_small_batches_loses_nothing_and_rebuilds_nothing(page: Page) -> None:
     """Guards against batches lost between two paints, and against text groups being rebuilt."""
-    whole = race(tokens=64)
+    whole = invented(tokens=64)
     give(page, part(whole, 0, 4))
     page.evaluate(
         "s => { window.firstStep = document.querySelector(s).firstChild; }", lane(0, "flow")
@@ -875,40 +759,8 @@ def test_a_stream_in_small_batches_loses_nothing_and_rebuilds_nothing(page: Page
         assert trace["y"] == clock.tokens
 
 
-@pytest.mark.nightly
-def test_messages_that_come_twice_change_nothing(page: Page) -> None:
-    whole = race()
-    for start, stop in ((0, 10), (10, 20), (10, 20), (0, 10), (15, 30)):
-        give(page, part(whole, start, stop))
-    assert page.evaluate("stage.store.arrived.length") == 30
-    assert page.evaluate("stage.store.trees.length") == 4
-    assert (
-        sum(int(page.locator(lane(index)).get_attribute("data-steps") or 0) for index in range(4))
-        == 30
-    )
-
-
-def test_a_refused_file_does_not_break_the_race_on_screen(page: Page) -> None:
-    whole = race(2, 24)
-    still(page, whole)
-    give(page, {"v": 1, "race": None, "error": "Not opened: no race in it", "notice": None})
-    assert page.locator("[data-part=error]").inner_text() == "Not opened: no race in it"
-    assert page.get_attribute("[data-part=state]", "data-state") == "finished"
-    give(
-        page,
-        {
-            "v": 1,
-            "race": whole["race"],
-            "done": True,
-            "error": "out of memory",
-            "notice": None,
-        },
-    )
-    assert page.get_attribute("[data-part=state]", "data-state") == "broken"
-
-
-def test_a_gap_is_said_and_ends_with_the_whole_race(page: Page) -> None:
-    whole = race()
+def test_a_gap_is_said_and_ends_with_the_whole_run(page: Page) -> None:
+    whole = invented()
     give(page, part(whole, 0, 10))
     give(page, part(whole, 14, 20))
     assert "did not arrive" in text(page, "[data-part=error]")
@@ -921,86 +773,45 @@ def test_a_gap_is_said_and_ends_with_the_whole_race(page: Page) -> None:
 
 @pytest.mark.nightly
 def test_text_stays_at_its_end_unless_the_visitor_scrolled_up(page: Page) -> None:
-    whole = race(lanes=2, tokens=900)
+    whole = invented(lanes=2, tokens=900)
     give(page, part(whole, 0, 500))
     gap = """() => {
-      const box = document.querySelector('.race-text'),
-        last = [...box.querySelectorAll('.race-step')].at(-1);
+      const box = document.querySelector('.run-lane .sq-text-box'),
+        last = [...box.querySelectorAll('.run-step')].at(-1);
       return box.getBoundingClientRect().bottom - last.getBoundingClientRect().bottom;
     }"""
     assert 0 <= page.evaluate(gap) < 40
     give(page, part(whole, 500, 560))
     assert 0 <= page.evaluate(gap) < 40
-    box = page.locator(".race-text").first
+    box = page.locator(".run-lane .sq-text-box").first
     box.hover()
     page.mouse.wheel(0, -200)
     page.wait_for_timeout(300)
-    top = "() => document.querySelector('.race-step').getBoundingClientRect().top"
+    top = "() => document.querySelector('.run-step').getBoundingClientRect().top"
     before = page.evaluate(top)
     give(page, part(whole, 560, 620))
     assert page.evaluate(top) == pytest.approx(before, abs=1)
 
 
-@pytest.mark.nightly
-def test_four_long_lanes_paint_in_time(page: Page, capsys: pytest.CaptureFixture[str]) -> None:
-    """Four lanes of 512 tokens arrive in batches of 4 steps every 10 ms. No step is lost, and the
-    figures are drawn at most once in 120 ms. Prints how long the paints took."""
-    page.evaluate("""async () => {
-      window.marks = [];
-      const { charts } = stage.stage, draw = charts.draw;
-      charts.draw = function () { window.marks.push(performance.now()); draw.call(charts); };
-      window.whole = modules.cannedRace({ tokens: 512 });
-      await modules.deliver(stage, window.whole, 4, 10);
-    }""")
-    settle(page)
-    got = page.evaluate("""() => ({
-      paints: stage.store.paints.slice().sort((a, b) => a - b),
-      marks: window.marks, steps: window.whole.steps.length,
-      tokens: stage.store.lanes.map(f => f.sums.at(-1).tokens),
-      texts: document.querySelectorAll('.race-step').length,
-    })""")
-    assert got["tokens"] == [512] * 4
-    assert got["texts"] == got["steps"]
-    # this holds on a slow machine too, because a timer never fires early
-    assert all(b - a > 120 for a, b in pairwise(got["marks"]))
-    paints = got["paints"]
-    with capsys.disabled():
-        print(
-            f"\nrace, 4 x 512 tokens: {len(paints)} paints, median {median(paints):.2f} ms, 95% "
-            f"{paints[int(len(paints) * 0.95)]:.2f} ms, most {paints[-1]:.2f} ms; "
-            f"{len(got['marks'])} drawings of figures"
-        )
-
-
-@pytest.mark.nightly
-def test_at_rest_nothing_paints_or_moves(page: Page) -> None:
-    give(page, part(race(), 0, 60))
-    drawn(page, "speedup")
-    before = page.evaluate("[stage.store.paints.length, stage.stage.charts.at]")
-    page.wait_for_timeout(400)
-    assert page.evaluate("[stage.store.paints.length, stage.stage.charts.at]") == before
-    assert page.evaluate("document.getAnimations().length") == 0
-
-
 # -- looks and keyboard -------------------------------------------------------------------------
 
 
-SHOWN = """() => [...document.querySelectorAll('.race-figure')].map(panel => {
-  const [chart, waiting] = ['[role=img]', '.race-waiting']
+SHOWN = """() => [...document.querySelectorAll('.run-figure')].map(panel => {
+  const [chart, waiting] = ['[role=img]', '.run-waiting']
     .map(part => getComputedStyle(panel.querySelector(part)).visibility === 'visible');
   return chart && !waiting ? 'chart' : waiting && !chart ? 'sentence' : 'both';
 })"""
 
 
-def test_a_new_race_clears_the_charts_at_once(page: Page) -> None:
+def test_a_new_run_clears_the_charts_at_once(page: Page) -> None:
     """Guards against the previous race's curves under the word "measured"."""
-    still(page, race())
+    still(page, invented())
     drawn(page, "speedup")
     assert page.evaluate(SHOWN) == ["chart", "chart"]
-    new = {**race(seed=8), "race": "new"}
+    new = {**invented(seed=8), "run": "new"}
     give(page, part(new, 0, 0))
     assert page.evaluate(SHOWN) == ["sentence", "sentence"]
-    assert text(page, "[data-part=race-speedup] .race-waiting") == (
+    assert text(page, "[data-part=speedup-so-far] .run-waiting") == (
         "The chart appears after the first steps."
     )
     page.wait_for_timeout(400)
@@ -1010,7 +821,7 @@ def test_a_new_race_clears_the_charts_at_once(page: Page) -> None:
     give(page, part(new, 0, max(first, other) + 1))
     drawn(page, "speedup")
     assert page.evaluate(SHOWN) == ["chart", "chart"]
-    ends = page.evaluate("stage.stage.charts.tokens.chart.node.layout.xaxis.range")
+    ends = page.evaluate("stage.stage.analysis.panels[0].tokens.chart.node.layout.xaxis.range")
     assert ends[1] >= page.evaluate("stage.store.end") > 0.005
 
 
@@ -1030,10 +841,10 @@ METHODS = {
 
 def of_kinds(*kinds: str) -> dict[str, Any]:
     """A race whose lanes have these kinds, in order."""
-    whole = race(lanes=len(kinds), seed=len("".join(kinds)))
+    whole = invented(lanes=len(kinds), seed=len("".join(kinds)))
     for one, kind in zip(whole["lanes"], kinds, strict=True):
         one.update(kind=kind, plain=kind == "plain", name=kind)
-    return {**whole, "race": "-".join(kinds)}
+    return {**whole, "run": "-".join(kinds)}
 
 
 STROKES = "nodes => nodes.map(n => getComputedStyle(n).stroke)"
@@ -1041,7 +852,7 @@ STROKES = "nodes => nodes.map(n => getComputedStyle(n).stroke)"
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("theme", ["dark", *nightly("light")])
-def test_a_method_has_one_colour_and_marker_in_every_race(page: Page, theme: str) -> None:
+def test_a_method_has_one_colour_and_marker_in_every_run(page: Page, theme: str) -> None:
     """The colour is the same in lanes, charts and scrubber. It has a contrast of at least 3:1 with
     the lane's background."""
     page.evaluate("theme => document.body.classList.toggle('dark', theme === 'dark')", theme)
@@ -1056,8 +867,8 @@ def test_a_method_has_one_colour_and_marker_in_every_race(page: Page, theme: str
             "n.style.color = c; return n.style.color; })",
             [trace["colour"] for trace in traces],
         )
-        assert page.locator(".race-name .race-stroke").evaluate_all(STROKES) == rgb
-        lines = page.locator(".sq-track-svg .race-stroke").evaluate_all(STROKES)
+        assert page.locator(".run-name .run-stroke").evaluate_all(STROKES) == rgb
+        lines = page.locator(".sq-track-svg .run-stroke").evaluate_all(STROKES)
         # the chosen lane and plain decoding are rows of blocks
         assert len(lines) >= 2
         assert set(lines) <= set(rgb)
@@ -1066,7 +877,7 @@ def test_a_method_has_one_colour_and_marker_in_every_race(page: Page, theme: str
     assert [len(styles) for styles in seen.values()] == [1] * 8
     styles = [style for found in seen.values() for style in found]
     assert len({colour for colour, _ in styles}) == len({symbol for _, symbol in styles}) == 8
-    ground = page.locator(".race-lane").first.evaluate("n => getComputedStyle(n).backgroundColor")
+    ground = page.locator(".run-lane").first.evaluate("n => getComputedStyle(n).backgroundColor")
     assert min(contrast(colour, ground) for colour, _ in styles) >= 3
     page.evaluate("document.body.classList.remove('dark')")
 
@@ -1092,8 +903,8 @@ def test_lanes_of_the_same_method_differ_by_dash_and_marker(page: Page) -> None:
     assert lines[0][0] == lines[1][0] == lines[3][0] != lines[2][0]
     assert len({dash for _, dash, _ in lines}) == 3
     assert lines[1][2] == lines[0][2] + "-open"
-    for place, count in ((".race-name", 3), (".sq-track-svg", 2)):
-        dashes = page.locator(f"{place} .race-stroke path:first-child").evaluate_all(
+    for place, count in ((".run-name", 3), (".sq-track-svg", 2)):
+        dashes = page.locator(f"{place} .run-stroke path:first-child").evaluate_all(
             "nodes => nodes.map(n => n.getAttribute('stroke-dasharray'))"
         )
         assert len(set(dashes)) == count
@@ -1113,7 +924,7 @@ def with_reasons(whole: dict[str, Any]) -> dict[str, Any]:
 
 
 AXE = ROOT / ".ci" / "node_modules" / "axe-core" / "axe.min.js"
-VIOLATIONS = """() => axe.run('.race-stage', { rules: {
+VIOLATIONS = """() => axe.run('.run-stage', { rules: {
     'label-content-name-mismatch': { enabled: true }, 'target-size': { enabled: true } } })
   .then(found => found.violations
     .map(one => one.id + ': ' + one.nodes.map(node => node.html.slice(0, 90)).join(' ')))"""
@@ -1124,7 +935,7 @@ VIOLATIONS = """() => axe.run('.race-stage', { rules: {
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_axe_finds_nothing(page: Page, theme: str) -> None:
     page.evaluate("theme => document.body.classList.toggle('dark', theme === 'dark')", theme)
-    still(page, with_reasons(race()))
+    still(page, with_reasons(invented()))
     drawn(page, "tokens")
     page.add_script_tag(path=AXE)
     assert page.evaluate(VIOLATIONS) == []
@@ -1132,13 +943,13 @@ def test_axe_finds_nothing(page: Page, theme: str) -> None:
 
 
 def test_headings_have_no_gap_and_table_headers_have_text(page: Page) -> None:
-    still(page, with_reasons(race()))
-    levels = page.locator(".race-stage :is(h1, h2, h3, h4)").evaluate_all(
+    still(page, with_reasons(invented()))
+    levels = page.locator(".run-stage :is(h1, h2, h3, h4)").evaluate_all(
         "nodes => nodes.map(n => Number(n.tagName[1]))"
     )
     assert levels[0] == 2
     assert {b - a for a, b in pairwise(levels)} <= {0, 1, -1}
-    assert all(page.locator(".race-stage th").all_text_contents())
+    assert all(page.locator(".run-stage th").all_text_contents())
 
 
 STOPS = """nodes => nodes.filter(n =>
@@ -1147,82 +958,16 @@ STOPS = """nodes => nodes.filter(n =>
 
 @pytest.mark.nightly
 def test_four_lanes_have_few_tab_stops(page: Page) -> None:
-    still(page, with_reasons(race()))
-    nodes = page.locator(".race-stage :is(a, button, input, select, textarea, [tabindex])")
+    still(page, with_reasons(invented()))
+    nodes = page.locator(".run-stage :is(a, button, input, select, textarea, [tabindex])")
     assert nodes.evaluate_all(STOPS) <= 26
-
-
-def test_arrow_keys_move_inside_a_group(page: Page) -> None:
-    """A group is left with Tab, and entered again where it was left."""
-    still(page, race(), 0.05)
-    page.locator(f"{lane(1)} .race-foot button").first.focus()
-    page.keyboard.press("ArrowLeft")
-    focused = "document.activeElement.dataset.term || document.activeElement.textContent"
-    assert page.evaluate(focused) == "overhead"
-    assert moment(page) == 0.05  # the race was not stepped
-    page.keyboard.press("Tab")
-    assert page.evaluate("document.activeElement.closest('[data-lane]').dataset.lane") == "2"
-    page.keyboard.press("Shift+Tab")
-    assert page.evaluate(focused) == "overhead"
-
-
-SMALL = """() => {
-  const stage = document.querySelector('.race-stage');
-  const walk = document.createTreeWalker(stage, NodeFilter.SHOW_TEXT);
-  const small = new Set();
-  while (walk.nextNode()) {
-    const { parentElement: box, textContent } = walk.currentNode;
-    if (!textContent.trim() || !box.getClientRects().length) continue;
-    const own = [box, box.parentElement].some(
-      one => /(^|\\s)race-/.test(one.getAttribute('class')));
-    if (own && parseFloat(getComputedStyle(box).fontSize) < 12)
-      small.add((box.getAttribute('class') || box.tagName) + ': ' + textContent.slice(0, 30));
-  }
-  return [...small];
-}"""
-
-
-@pytest.mark.parametrize("width", [480, *nightly(1280)])
-def test_no_text_of_the_view_is_smaller_than_12_pixels(page: Page, width: int) -> None:
-    page.set_viewport_size({"width": width, "height": 900})
-    still(page, with_reasons(race()))
-    drawn(page, "speedup")
-    assert page.evaluate(SMALL) == []
 
 
 # -- figures, reasons, files, hostile text and layout ----------------------------------------------
 
 
-@pytest.mark.nightly
-def test_figures_name_lanes_axes_and_colours(page: Page) -> None:
-    still(page, race())
-    traces = drawn(page, "tokens")
-    assert [trace["name"] for trace in traces] == ["Sequoia", "Plain", "Chain", "Grown"]
-    marks = page.evaluate(
-        "[...document.querySelectorAll('.race-name .race-stroke')].map(n => "
-        "getComputedStyle(n).stroke)"
-    )
-    as_rgb = (
-        "hexes => hexes.map(h => { const n = document.createElement('i'); n.style.color = h; "
-        "return n.style.color; })"
-    )
-    assert page.evaluate(as_rgb, [trace["colour"] for trace in traces]) == marks
-    assert len(set(marks)) == 4
-    titles = page.evaluate(
-        "['tokens', 'speedup'].map(f => stage.stage.charts[f].chart.node.layout)"
-        ".map(l => [l.xaxis.title.text, l.yaxis.title.text])"
-    )
-    assert titles == [["decode time (s)", "tokens"], ["decode time (s)", "speed-up (×)"]]
-    assert not any(trace["error"] for trace in drawn(page, "speedup"))
-    page.evaluate("document.body.classList.add('dark')")
-    page.wait_for_function(
-        "c => stage.stage.charts.tokens.chart.node.data[0].line.color !== c",
-        arg=traces[0]["colour"],
-    )
-
-
 def test_reasons_badges_and_buttons(page: Page) -> None:
-    whole = race(lanes=2)
+    whole = invented(lanes=2)
     bars = [
         {"name": name, "value": value, "loss": loss, "words": f"words of {name}"}
         for name, value, loss in (
@@ -1248,29 +993,31 @@ def test_reasons_badges_and_buttons(page: Page) -> None:
         ],
     }
     still(page, whole)
+    analysis(page)
+    page.evaluate("stage.store.set({ showsFigures: true })")
     assert page.locator("[data-part=whys]").is_hidden()
     lossless = {"kind": "tie", "words": "A tie.", "index": 4, "p_value": None, "label": "measured"}
     results = [
         {"time_breakdown": {"bars": bars}, "what_to_try": advice, "lossless": lossless},
         None,
     ]
-    give(page, {"v": 1, "race": whole["race"], "done": True, **analysed(results)})
-    assert page.locator(".race-fall li > b").all_inner_texts() == [
+    give(page, {"v": 1, "run": whole["run"], "done": True, **analysed(results)})
+    assert page.locator(".run-fall li > b").all_inner_texts() == [
         "3.00",
         "2.50×",
         "1.50×",
         "1.60×",
     ]
-    assert page.locator(".race-fall-less").all_inner_texts() == ["", "−0.50", "−1.00", "+0.10"]
-    assert page.locator(".race-fall p").all_inner_texts() == [bar["words"] for bar in bars]
-    assert page.locator(".race-remedies b").all_inner_texts() == ["1.90×", "2.00×", "1.00×"]
-    assert page.locator(".race-remedy-label").all_inner_texts() == [
+    assert page.locator(".run-fall-less").all_inner_texts() == ["", "−0.50", "−1.00", "+0.10"]
+    assert page.locator(".run-fall p").all_inner_texts() == [bar["words"] for bar in bars]
+    assert page.locator(".run-remedies b").all_inner_texts() == ["1.90×", "2.00×", "1.00×"]
+    assert page.locator(".run-remedy-label").all_inner_texts() == [
         "predicted, +0.30",
         "predicted, what if, +0.40",
         "recorded, −0.60",
     ]
-    assert page.locator(".race-remedies .sq-btn").count() == 1
-    page.click(".race-remedies .sq-btn")
+    assert page.locator(".run-remedies .sq-btn").count() == 1
+    page.click(".run-remedies .sq-btn")
     assert page.evaluate("window.said[0]") == ["apply", {"lane": 1, "parents": [-1, 0]}]
     badge = page.locator(lane(0, "lossless"))
     assert (badge.inner_text(), badge.get_attribute("data-kind")) == ("tie", "tie")
@@ -1293,7 +1040,7 @@ def test_reasons_badges_and_buttons(page: Page) -> None:
 def test_each_verdict_on_a_text_has_its_word_and_colour(
     page: Page, kind: str, word: str, colour: str
 ) -> None:
-    whole = race()
+    whole = invented()
     still(page, whole)
     judged(page, whole, {"kind": kind, "words": "", "index": 4, "p_value": None}, None)
     badge = page.locator(lane(0, "lossless"))
@@ -1341,14 +1088,16 @@ def counts(
 
 
 def judged(page: Page, whole: dict[str, Any], *lossless: dict[str, Any] | None) -> None:
+    analysis(page)
+    page.evaluate("stage.store.set({ showsFigures: true })")
     results = [{"time_breakdown": None, "what_to_try": None, "lossless": one} for one in lossless]
-    give(page, {"v": 1, "race": whole["race"], "done": True, **analysed(results)})
+    give(page, {"v": 1, "run": whole["run"], "done": True, **analysed(results)})
 
 
 def test_the_counts_of_first_tokens_are_shown_on_the_page(page: Page) -> None:
     """Guards against counts that only a tooltip shows, and against a check that shows nothing while
     it runs."""
-    whole = race(lanes=3)
+    whole = invented(lanes=3)
     still(page, whole)
     judged(page, whole, counts(5, True), None, counts(5, True, (1, 4)))
     assert text(page, lane(0, "lossless")) == "sampling, 5 / 400"
@@ -1368,7 +1117,7 @@ def test_the_counts_of_first_tokens_are_shown_on_the_page(page: Page) -> None:
     )
     assert bar.is_hidden()
     cells = page.evaluate(
-        "[...document.querySelectorAll('.race-counts tr')].map(row => "
+        "[...document.querySelectorAll('.run-counts tr')].map(row => "
         "[...row.cells].map(c => c.innerText))"
     )
     assert cells == [
@@ -1383,52 +1132,20 @@ def test_the_counts_of_first_tokens_are_shown_on_the_page(page: Page) -> None:
 
 
 def test_a_lane_marks_a_token_that_it_counts_in_all_others(page: Page) -> None:
-    whole = race(lanes=2)
+    whole = invented(lanes=2)
     still(page, whole)
     shares = (" x", 0.6, 240), (" y", 0.1, 40), (None, 0.3, 120)
     cells = [
         {"text": name, "more": False, "share": share, "seen": seen} for name, share, seen in shares
     ]
     judged(page, whole, counts(400, False, cells=cells, freedom=2), counts(50, False, (30, 20)))
-    row = page.locator(".race-counts tbody tr").nth(1)
+    row = page.locator(".run-counts tbody tr").nth(1)
     assert row.inner_text().split("\t") == ["·y", "10%", "40 (40.0)", "in all others"]
-
-
-def test_rows_left_out_of_a_count_are_added_up_in_one_row(page: Page) -> None:
-    whole = race(lanes=2)
-    still(page, whole)
-    judged(page, whole, counts(100, False, (50, 20), freedom=4), None)
-    assert page.locator(".race-counts tbody tr").last.inner_text().split("\t")[0] == "3 more rows"
-    assert page.locator(".race-counts tbody tr").last.inner_text().split("\t")[-1] == "30 (0)"
-
-
-@pytest.mark.nightly
-def test_a_check_without_information_says_so_on_the_page(page: Page) -> None:
-    whole = race(lanes=2)
-    still(page, whole)
-    judged(
-        page,
-        whole,
-        {
-            **counts(0, False, cells=[]),
-            "kind": "blind",
-            "words": "No information: certain.",
-            "p_value": None,
-        },
-        None,
-    )
-    assert text(page, lane(0, "lossless")) == "no information"
-    assert (
-        text(page, lane(0, "check"))
-        == text(page, "[data-part=distribution-where]")
-        == "No information: certain."
-    )
-    assert page.locator(".race-counts").is_hidden()
 
 
 def test_reasons_stay_as_they_are_while_first_tokens_are_counted(page: Page) -> None:
     """Guards against a button that is rebuilt under the pointer with each new count."""
-    whole = race(lanes=2)
+    whole = invented(lanes=2)
     still(page, whole)
     advice = {
         "speedup": 1.6,
@@ -1439,12 +1156,13 @@ def test_reasons_stay_as_they_are_while_first_tokens_are_counted(page: Page) -> 
         ],
     }
     bars = [{"name": "tokens", "value": 1.0, "loss": 0.0, "words": "w."}]
+    analysis(page)
     for draws in (5, 10):
         give(
             page,
             {
                 "v": 1,
-                "race": whole["race"],
+                "run": whole["run"],
                 "done": True,
                 **analysed(
                     [
@@ -1458,60 +1176,16 @@ def test_reasons_stay_as_they_are_while_first_tokens_are_counted(page: Page) -> 
                 ),
             },
         )
-        page.evaluate("window.held ??= document.querySelector('.race-remedies .sq-btn')")
+        page.evaluate("window.held ??= document.querySelector('.run-remedies .sq-btn')")
     assert page.evaluate(
-        "window.held && window.held === document.querySelector('.race-remedies .sq-btn')"
+        "window.held && window.held === document.querySelector('.run-remedies .sq-btn')"
     )
-
-
-def test_terms_are_explained_on_focus_and_to_screen_readers(page: Page) -> None:
-    """Every word with a dotted line has an explanation, which is shown on focus and under the
-    pointer. Escape hides the explanation and does not stop the race."""
-    whole = with_verdict(race(lanes=2))
-    still(page, whole)
-    judged(page, whole, counts(400, False), None)
-    terms = page.evaluate(
-        "[...document.querySelectorAll('[data-term]')].filter(n => n.offsetParent).map(n => "
-        "[n.dataset.term, "
-        "document.getElementById(n.getAttribute('aria-describedby'))?.textContent])"
-    )
-    assert {
-        "clock",
-        "target probability",
-        "check",
-        "range",
-        "repeats",
-        "overhead",
-        "chi-square",
-        "p-value",
-        "bits",
-        "place",
-    } <= {key for key, _ in terms}
-    known = json.loads((ROOT / "assets" / "tooltips.json").read_text(encoding="utf-8"))
-    assert all(words == known[key] for key, words in terms)
-    page.evaluate("() => { stage.stage.keys.page.stop = () => { window.stopped = true; }; }")
-    card = page.locator(".sq-explains")
-    clock = page.locator(f"{lane(0)} [data-term=clock]")
-    clock.focus()
-    assert card.is_visible()
-    assert card.inner_text() == known["clock"]
-    box = card.bounding_box()
-    assert box["x"] >= 0
-    assert box["x"] + box["width"] <= 1280
-    page.keyboard.press("Escape")
-    assert card.is_hidden()
-    assert page.evaluate("window.stopped") is None
-    page.keyboard.press("ArrowRight")
-    assert card.inner_text() == known["from the draft"]
-    page.locator(f"{lane(1)} [data-term=overhead]").hover()
-    assert card.inner_text() == known["overhead"]
-    page.mouse.move(640, 5)
-    assert card.is_hidden()
 
 
 def test_the_table_holds_every_step(page: Page) -> None:
-    whole = race(lanes=2)
+    whole = invented(lanes=2)
     still(page, whole)
+    analysis(page)
     with page.expect_download() as download:
         page.get_by_role("button", name="CSV").click()
     rows = list(csv.DictReader(download.value.path().read_text(encoding="utf-8").splitlines()))
@@ -1526,10 +1200,10 @@ def test_the_table_holds_every_step(page: Page) -> None:
 @pytest.mark.parametrize("form", ["svg", *nightly("png")])
 @pytest.mark.nightly
 def test_figures_are_saved_as_pictures(page: Page, form: str) -> None:
-    still(page, race())
+    still(page, invented())
     drawn(page, "tokens")
     with page.expect_download() as download:
-        page.click(f"[data-part=race-tokens] [data-save={form}]")
+        page.click(f"[data-part=tokens-over-time] [data-save={form}]")
     data = download.value.path().read_bytes()
     assert data.startswith(b"<svg" if form == "svg" else b"\x89PNG")
 
@@ -1537,14 +1211,14 @@ def test_figures_are_saved_as_pictures(page: Page, form: str) -> None:
 @pytest.mark.nightly
 def test_a_saved_figure_says_what_it_shows(page: Page) -> None:
     """A saved figure is seen without the page. Names from an opened file appear as plain text."""
-    whole = race()
+    whole = invented()
     whole["meta"].update(
         target="<img src=x onerror=window.hit=1>", draft="D&amp;D", title=MARKUP + " a title" * 20
     )
     still(page, whole)
     drawn(page, "tokens")
     with page.expect_download() as download:
-        page.click("[data-part=race-tokens] [data-save=svg]")
+        page.click("[data-part=tokens-over-time] [data-save=svg]")
     shown = ElementTree.fromstring(download.value.path().read_text(encoding="utf-8"))
     lines = ["".join(line.itertext()) for line in shown.iter("{http://www.w3.org/2000/svg}tspan")]
     assert "Tokens over time: recorded" in lines
@@ -1559,7 +1233,7 @@ def test_a_saved_figure_says_what_it_shows(page: Page) -> None:
 
 def test_hostile_texts_stay_texts(page: Page) -> None:
     """Guards against markup from models, visitors and files."""
-    whole = race(lanes=2, tokens=12)
+    whole = invented(lanes=2, tokens=12)
     whole["pieces"] = dict.fromkeys(whole["pieces"], MARKUP)
     for step in whole["steps"]:
         step["text"] = [MARKUP] * len(step["text"])
@@ -1578,45 +1252,9 @@ def test_hostile_texts_stay_texts(page: Page) -> None:
     still(page, {**whole, **analysed([result, result])})
     drawn(page, "tokens")
     assert page.evaluate("window.hit") is None
-    assert page.locator(".race-stage img").count() == 0
+    assert page.locator(".run-stage img").count() == 0
     assert "<img src=x" in flow(page, 0)
-    assert "\u202e" not in text(page, ".race-stage")
-
-
-@pytest.mark.parametrize("width", [600, *nightly(1000, 1280, 1920)])
-@pytest.mark.parametrize("panels", [1, 3, *nightly(2)])
-def test_reasons_fill_their_rows(page: Page, width: int, panels: int) -> None:
-    """Guards against half-empty rows."""
-    page.set_viewport_size({"width": width, "height": 900})
-    whole = race(lanes=panels + 1)
-    still(page, whole)
-    why = {
-        "time_breakdown": {
-            "bars": [{"name": "tokens", "value": 1.0, "loss": 0.0, "words": "w."}] * 4
-        },
-        "lossless": None,
-        "what_to_try": {"speedup": 1.0, "loss": None, "words": "words", "remedies": []},
-    }
-    give(
-        page,
-        {
-            "v": 1,
-            "race": whole["race"],
-            "done": True,
-            **analysed([None if one["plain"] else why for one in whole["lanes"]]),
-        },
-    )
-    box, *cards = page.evaluate(
-        "[...document.querySelectorAll('.race-whys, .race-why')].map(n => "
-        "n.getBoundingClientRect()).map(r => [r.left, r.right, Math.round(r.top)])"
-    )
-    assert len(cards) == panels
-    for top in {card[2] for card in cards}:
-        row = [card for card in cards if card[2] == top]
-        assert (min(card[0] for card in row), max(card[1] for card in row)) == pytest.approx(
-            box[:2], abs=1
-        )
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert "\u202e" not in text(page, ".run-stage")
 
 
 @pytest.mark.parametrize(
@@ -1632,9 +1270,9 @@ def test_lanes_are_side_by_side_where_there_is_room(
     page: Page, width: int, lanes: int, columns: int
 ) -> None:
     page.set_viewport_size({"width": width, "height": 900})
-    still(page, race(lanes=lanes))
+    still(page, invented(lanes=lanes))
     lefts = page.evaluate(
-        "[...document.querySelectorAll('.race-lane')].map(n => "
+        "[...document.querySelectorAll('.run-lane')].map(n => "
         "Math.round(n.getBoundingClientRect().left))"
     )
     assert len(set(lefts)) == columns
@@ -1644,11 +1282,11 @@ def test_lanes_are_side_by_side_where_there_is_room(
 
 # The elements of a lane that stick out beyond its sides, and those listed in `cut` whose text is
 # cut off. Headings, such as the lane's name, and the lane's text are not checked.
-STICKS_OUT = """() => [...document.querySelectorAll('.race-lane')].flatMap(lane => {
+STICKS_OUT = """() => [...document.querySelectorAll('.run-lane')].flatMap(lane => {
   const side = lane.getBoundingClientRect(),
-    cut = '.race-speed, .race-range, .race-figures dt, .race-figures dd, .race-phase';
+    cut = '.run-speed, .run-figures dt, .run-figures dd, .run-phase';
   return [...lane.querySelectorAll('*')]
-    .filter(one => !one.closest('.race-text, h2, h3')).filter(one => {
+    .filter(one => !one.closest('.sq-text-box, h2, h3')).filter(one => {
     const box = one.getBoundingClientRect();
     return box.width && (box.left < side.left - 0.5 || box.right > side.right + 0.5
       || (one.matches(cut) && one.scrollWidth > one.clientWidth + 1));
