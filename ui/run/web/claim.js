@@ -95,9 +95,9 @@ function plainPrice(plain, { floor_seconds: floor }) {
  */
 export function basis(meta) {
   const { label, device, about } = meta;
-  const place = [device, dayOf(meta)].filter(Boolean).join(", ");
+  const place = readable([device, dayOf(meta)].filter(Boolean).join(", "));
   const words = [otherModelsWords(meta), runWords.mixtureWords(meta)];
-  if (runWords.isSimulated(meta)) words.push(place && `The models ran on ${readable(place)}.`);
+  if (runWords.isSimulated(meta)) words.push(place && `The models ran on ${place}.`);
   else
     words.push(
       readable(about),
