@@ -3,7 +3,7 @@
 import { isExpected } from "./lane_basis.js";
 import { onlySpeedup } from "./headline.js";
 import { otherModelsWords } from "../../shared/web/between_tabs.js";
-import { known, ms, percent, readable } from "../../shared/web/format.js";
+import { ms, percent, readable } from "../../shared/web/format.js";
 import * as runWords from "../../shared/web/run_words.js";
 
 /**
@@ -27,12 +27,12 @@ const STATES = {
  * @returns {string}
  */
 export function claim(store) {
-  const { verdict, first } = store;
+  const { verdict, lanes } = store;
   const speedup = onlySpeedup(store);
   if (!speedup) return verdict ? "" : waiting(store);
   const before = speedup.code === "no_clear_difference" ? "from" : "than";
   const runs = verdict.races > 1 ? ` over ${verdict.races} runs` : "";
-  return `${before} the large model alone${runs}${sameText(store, first)}`;
+  return `${before} the large model alone${runs}${sameText(store, lanes[speedup.over])}`;
 }
 
 /** @type {(store: RunStore) => string} */
@@ -44,14 +44,18 @@ function waiting({ lanes, state, end, reason }) {
     : "Without a plain lane beside it, there is no speed-up.";
 }
 
-// At temperature 0, the server compares the texts after the run.
-/** @type {(store: RunStore, lane: number) => string} */
-function sameText({ meta, results }, lane) {
-  const { kind, match } = results?.[lane]?.lossless ?? {};
-  if (meta.params?.temperature !== 0)
-    return kind === "bug" ? "" : ", and the same output distribution";
-  if (kind === "exact") return ", and the same text";
-  return known(match?.index) ? `; the texts differ from token ${match.index + 1} on` : "";
+// At temperature 0, the texts of the two lanes are compared. Above it, they differ by chance.
+/** @type {(store: RunStore, plain: LaneRun) => string} */
+function sameText({ lanes, first, meta, results }, plain) {
+  const isBug = results?.[first]?.lossless?.kind === "bug";
+  if (meta.params?.temperature !== 0) return isBug ? "" : ", and the same output distribution";
+  const [own, alone] = [lanes[first], plain].map(({ steps }) =>
+    steps.flatMap((one) => one.emitted),
+  );
+  const both = Math.min(own.length, alone.length);
+  const at = own.slice(0, both).findIndex((id, i) => id !== alone[i]);
+  if (at >= 0) return `; the texts differ from token ${at + 1} on`;
+  return own.length === alone.length ? ", and the same text" : ", and the same text so far";
 }
 
 /**

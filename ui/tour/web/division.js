@@ -52,8 +52,8 @@ export function missed(guess, real) {
  * @param {{meta: Record<string, any>, steps: Step[]}} run
  * @returns {FinishedRun}
  */
-export function finishedAs({ meta, steps }) {
+export function finishedAs({ meta, steps, speedup = null }) {
   const tokens = steps.reduce((total, { emitted }) => total + emitted.length, 0);
-  const { label, device, speedup = null } = meta;
+  const { label, device } = meta;
   return { label, device, tokensPerStep: tokens / steps.length, speedup, request: null, meta };
 }

@@ -154,7 +154,7 @@ export class RealStep {
     if (!this.runs.has(name)) {
       const run = await this.asked(name);
       if (run.error) return run;
-      this.runs.set(name, run);
+      this.runs.set(name, ofFirstTree(run));
     }
     return this.runs.get(name);
   }
@@ -201,6 +201,13 @@ export class RealStep {
     const view = viewStep(step, topology(trees[step.tree]), new Map(Object.entries(pieces)), meta);
     this.on.take(view, meta.label);
   }
+}
+
+// The run as if its first lane with a draft were the only one.
+function ofFirstTree({ lanes, step_lanes: stepLanes, steps, meta, ...rest }) {
+  const first = lanes.findIndex(({ plain }) => !plain);
+  const own = steps.filter((_step, i) => stepLanes[i] === first);
+  return { ...rest, steps: own, meta: { ...meta, ...lanes[first] } };
 }
 
 // Index of the first step whose first rejected child is followed by an accepted sibling; 0 if there
