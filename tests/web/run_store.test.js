@@ -1,4 +1,4 @@
-// How runs are played, what is shown of each lane at a moment, and what is said about the last tree.
+// How runs are played, what is shown of each lane at a moment, and what is said of the last tree.
 import "./fake_page.js";
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -214,7 +214,7 @@ test("if slow motion was chosen before a run, the run begins with its very first
     assert.deepEqual([store.at, store.slow.picture, store.playing], [0, 0, true]);
 });
 
-// -- several lanes ---------------------------------------------------------------------------------------
+// -- several lanes --------------------------------------------------------------------------------
 
 /** A recorded run of lanes whose steps take `each` seconds; lane 0 is plain. */
 function several(each = [0.3, 0.2, 0.4], counts = [6, 3, 2], meta = { label: "recorded" }) {

@@ -1,5 +1,5 @@
-/* An invented run of several lanes for the test page. Its random numbers depend only on the seed, so
-   the same seed always gives the same run. */
+/* An invented run of several lanes for the test page. Its random numbers depend only on the seed,
+   so the same seed always gives the same run. */
 
 const WORDS =
   "def mean ( values ) : \n     total = 0 \n     for value in values : \n         total += value \n     return total / len ( values ) \n\n".split(

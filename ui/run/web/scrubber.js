@@ -1,7 +1,7 @@
 /* The playback bar of a run. Its track shows the chosen lane as a row of blocks, one for each step.
    Steps that are too narrow to see share a block. The part of a block in which the draft runs is
-   hatched, and the rest is solid. If plain decoding is another lane on the same prompt, a second row
-   above shows its steps on the same time axis. All other lanes are thin lines below. */
+   hatched, and the rest is solid. If another lane on the same prompt is plain, a second row above
+   shows its steps on the same time axis. All other lanes are thin lines below. */
 import { drawLine, laneStyles } from "./lane_style.js";
 import { PlaybackBar } from "./playback_bar.js";
 import { drawnBlocks } from "./track_blocks.js";

@@ -1,5 +1,5 @@
-/* The header's navigation: one row of tabs for the places, and for each place with several views one
-   row for these. Gradio also has a tab for each view, which shows it; the row of those is hidden. */
+/* The header's navigation: one row of tabs for the places, and for each place with several views
+   one row for these. Gradio also has a tab for each view, which shows it; its row is hidden. */
 import { attr, show } from "./dom.js";
 import { rove } from "./roving_focus.js";
 

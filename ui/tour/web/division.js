@@ -4,6 +4,7 @@ import { figure } from "./filled.js";
 import { factorOff } from "./pass_cost.js";
 
 /** @import { FinishedRun } from "../../shared/web/between_tabs.js" */
+/** @import { Speedup } from "../../shared/web/verdict_words.js" */
 /** @import { Step } from "../../shared/web/step_view.js" */
 
 const CLOSE = 1.15; // a guess that is off by a smaller factor is close
@@ -49,7 +50,7 @@ export function missed(guess, real) {
 
 /**
  * A recorded run in the form of a run made on the page.
- * @param {{meta: Record<string, any>, steps: Step[]}} run
+ * @param {{meta: Record<string, any>, steps: Step[], speedup?: Speedup | null}} run
  * @returns {FinishedRun}
  */
 export function finishedAs({ meta, steps, speedup = null }) {

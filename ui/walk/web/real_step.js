@@ -204,10 +204,11 @@ export class RealStep {
 }
 
 // The run as if its first lane with a draft were the only one.
-function ofFirstTree({ lanes, step_lanes: stepLanes, steps, meta, ...rest }) {
-  const first = lanes.findIndex(({ plain }) => !plain);
-  const own = steps.filter((_step, i) => stepLanes[i] === first);
-  return { ...rest, steps: own, meta: { ...meta, ...lanes[first] } };
+/** @type {(run: any) => Run} */
+function ofFirstTree(run) {
+  const first = run.lanes.findIndex(({ plain }) => !plain);
+  const steps = run.steps.filter((_step, i) => run.step_lanes[i] === first);
+  return { ...run, steps, meta: { ...run.meta, ...run.lanes[first] } };
 }
 
 // Index of the first step whose first rejected child is followed by an accepted sibling; 0 if there
