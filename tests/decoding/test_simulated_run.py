@@ -27,7 +27,7 @@ from sequoia.errors import BadTrace
 from sequoia.models.pair import Pair
 from sequoia.planning.simulated_step_times import SimulatedClock, step_seconds
 from sequoia.saved_files.race_file import LaneLog, RaceLog
-from ui.decode.messages import recorded
+from ui.run.meta import recorded
 
 PROFILE = named_profile("a100-llama-2-7b-eager")
 CLOCK = SimulatedClock(PROFILE, "A100, Llama-2-7B with 68M, eager")

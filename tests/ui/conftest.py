@@ -1,4 +1,4 @@
-"""Fixtures: a model host with a tiny pair, runs on this host, the Decode view, and the warnings
+"""Fixtures: a model host with a tiny pair, runs on this host, the Run view, and the warnings
 that pop up. Every test has its own host, but all tests share the pair and its measurements."""
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
 import fakes
 import gradio as gr
 import pytest
-from visits import decode_request, laid_out, wait
+from visits import laid_out, run_request, wait
 
 from sequoia import Pair
-from ui.decode.recordings import RunStore
-from ui.decode.run import DecodeJob
-from ui.decode.tab import LiveView
+from ui.run.decode_job import DecodeJob
+from ui.run.recordings import RunStore
+from ui.run.tab import RunTab
 from ui.serving.limits import LOCAL, Limits
 from ui.serving.model_host import ModelHost
 from ui.shared import download
@@ -49,9 +49,7 @@ def make(model_host: ModelHost) -> Callable[..., DecodeJob]:
         run_store: RunStore | None = None,
         **fields: Any,
     ) -> DecodeJob:
-        return DecodeJob(
-            decode_request(**fields), model_host, limits, run_store or RunStore(8, 10**6)
-        )
+        return DecodeJob(run_request(**fields), model_host, limits, run_store or RunStore(8, 10**6))
 
     return made
 
@@ -65,10 +63,10 @@ def popups(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 @pytest.fixture
-def view(model_host: ModelHost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LiveView:
+def view(model_host: ModelHost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RunTab:
     """The Decode view in a Gradio layout. Files for download are written to the test's folder."""
     monkeypatch.setattr(download, "get_upload_folder", lambda: str(tmp_path))
     with laid_out():
-        view = LiveView(model_host, LOCAL, header())
+        view = RunTab(model_host, LOCAL, header())
         view.build()
     return view

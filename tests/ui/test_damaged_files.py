@@ -19,9 +19,9 @@ from visits import filled, request, sent, wait
 from sequoia.errors import BadTrace
 from sequoia.loading import download as hub_download
 from sequoia.planning import named_profiles
-from ui.decode import clocks
-from ui.decode.recordings import opened
-from ui.decode.tab import LiveView
+from ui.run import clocks
+from ui.run.recordings import opened
+from ui.run.tab import RunTab
 from ui.serving.limits import LOCAL
 from ui.shared import download, prompts, saved_profiles
 
@@ -101,7 +101,7 @@ def full(*_: Any, **__: Any) -> str:
 
 
 def test_with_a_full_disk_a_run_ends_and_its_buttons_come_back(
-    view: LiveView, popups: list[str], monkeypatch: pytest.MonkeyPatch
+    view: RunTab, popups: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(download, "save_bytes_to_cache", full)
     assert view.load(request())[view.stage]
@@ -115,7 +115,7 @@ def test_with_a_full_disk_a_run_ends_and_its_buttons_come_back(
     assert "sequoia-run-" in popups[1]
 
 
-def test_files_are_where_gradio_keeps_them(view: LiveView, tmp_path: Path) -> None:
+def test_files_are_where_gradio_keeps_them(view: RunTab, tmp_path: Path) -> None:
     """Otherwise Gradio would copy each file and never delete the original."""
     path = Path(download.download("text", "a.json")["value"])
     assert path.read_text() == "text"

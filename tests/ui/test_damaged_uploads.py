@@ -12,8 +12,8 @@ from damaged_files import KINDS, Damaged, damaged_files
 
 from sequoia import Tree
 from sequoia.errors import BadProfile, BadTrace, BadTree, SequoiaError
-from ui.decode import recordings
-from ui.race.recordings import opened as opened_race
+from ui.run import recordings
+from ui.run.recordings import opened as opened_race
 from ui.serving.limits import LOCAL
 from ui.shared import saved_profiles
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from sequoia import HardwareProfile, Run, SequoiaError, Tree
-from ui.decode.recordings import opened as opened_run
-from ui.race.recordings import opened as opened_race
+from ui.run.recordings import opened as opened_race
+from ui.run.recordings import opened as opened_run
 from ui.serving.limits import LOCAL
 from ui.shared.saved_profiles import load_upload
 

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from sequoia import Pair, SamplingParams, Tree
-from ui.decode.recordings import opened as opened_run
-from ui.decode.recordings import shown_as
-from ui.decode.request import settings_of as settings_of_run
-from ui.race.recordings import opened as opened_race
+from ui.run.recordings import opened as opened_race
+from ui.run.recordings import opened as opened_run
+from ui.run.recordings import shown_as
+from ui.run.request import settings_of as settings_of_run
 from ui.serving.limits import LOCAL
 from ui.shared.saved_profiles import load_upload as load_profile
 from ui.shared.tree_request import TreeRequest

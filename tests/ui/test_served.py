@@ -54,7 +54,7 @@ def test_all_model_work_shares_one_queue(blocks: gr.Blocks) -> None:
         "lab": ["count", "run"],
         "lossless": ["test_losslessness", "test_losslessness"],  # by Run, and by a press on a bug
         "models": ["change"],
-        "race": ["check", "check", "race_on", "run", "step"],  # a check after Run and after Step
+        "race": ["check", "check", "more_runs", "run", "step"],  # a check after Run and after Step
     }
     assert found == [f"{tab}_{name}" for tab, names in wanted.items() for name in names]
 

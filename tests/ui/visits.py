@@ -7,20 +7,30 @@ import asyncio
 import json
 import threading
 import time
-from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable, Iterator, Mapping
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterable,
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import contextmanager
+from dataclasses import replace
 from types import MappingProxyType, SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
 import gradio as gr
 
-from sequoia import SamplingParams
-from ui.decode import clocks
-from ui.decode.form import FORM
-from ui.decode.request import DecodeRequest
-from ui.decode.tab import LiveView
-from ui.shared.tree_request import TreeRequest
+from ui.run.request import NO_LANE, RunRequest
+from ui.run.tab import RunTab
+from ui.serving.limits import LOCAL
+
+Lane = tuple[str, str, str]  # kind, numbers as text, verifier
+PLAIN = ("plain", "", "sequoia")
+KARY = ("kary", "2, 4", "sequoia")
 
 
 @contextmanager
@@ -36,51 +46,49 @@ def laid_out() -> Iterator[None]:
         blocks.__exit__(GeneratorExit)  # __exit__ makes no server after an error
 
 
-def decode_request(
-    prompt: str = "def add(a, b):\n    return",
-    tokens: int = 24,
-    tree_request: TreeRequest | None = None,
-    compare: bool = False,
-    temperature: float = 1.0,
-    seed: int = 1,
-    verifier: str = "sequoia",
-    chat: bool = False,
-    clock: str = "",
-) -> DecodeRequest:
-    params = SamplingParams(
-        temperature=temperature, max_new_tokens=tokens, seed=seed, ignore_eos=True
-    )
-    return DecodeRequest(
-        prompt,
-        params,
-        tree_request or TreeRequest("kary", (2, 4)),
-        verifier,
-        compare,
-        chat,
-        clocks.checked_clock(clock),
-    )
+def run_request(lanes: Sequence[Lane] = (KARY,), **changes: Any) -> RunRequest:
+    """A run to its token limit."""
+    form = {
+        "prompt": "def add(a, b):\n    return",
+        "temperature": 1.0,
+        "top_p": 1.0,
+        "max_new_tokens": 24,
+        "seed": 1,
+        "lanes": lanes,
+        **changes,
+    }
+    asked = RunRequest.parse(form, LOCAL)
+    return replace(asked, params=replace(asked.params, ignore_eos=True))
 
 
-def filled(view: LiveView, **changes: Any) -> dict[Any, Any]:
-    """The form of a Decode view, as its handlers get it."""
+def filled(view: RunTab, lanes: Sequence[Lane] = (KARY,), **changes: Any) -> dict[Any, Any]:
+    """The form of the Run view, as its handlers get it."""
     values = {
+        **values_of(lanes),
         "prompt": "def f(x):",
+        "second_prompt": "",
         "temperature": 1.0,
         "top_p": 1.0,
         "max_new_tokens": 12,
         "seed": 0,
-        "tree": "kary",
-        "first": 2,
-        "second": 3,
-        "branching": "2",
-        "verifier": "sequoia",
-        "compare": False,
+        "check": False,
         "chat": True,
         "clock": "",
-        "profiles": [],
         **changes,
     }
-    return {getattr(view.form, name): values[name] for name in (*FORM, "profiles")}
+    profiles = values.pop("profiles", [])
+    data = {view.form.fields[name]: value for name, value in values.items()}
+    return {**data, view.form.profiles: profiles}
+
+
+def values_of(lanes: Sequence[Lane]) -> dict[str, Any]:
+    """The values of the lanes' fields, by name."""
+    every = [*lanes, *[(NO_LANE, "", "sequoia")] * (4 - len(lanes))]
+    return {
+        f"{name}{number}": value
+        for number, lane in enumerate(every, start=1)
+        for name, value in zip(("kind", "numbers", "verifier"), lane, strict=True)
+    }
 
 
 def wait(true: Callable[[], Any], seconds: float = 10) -> None:

@@ -270,6 +270,8 @@ class DecodeJob(RunJob):
     def _begin(self, pair: Pair) -> Race:
         """Choose the trees and read the prompts."""
         asked = self.request
+        for prompt in asked.prompts:
+            pair.require_room(prompt, asked.params.max_new_tokens)
         plan = plan_lanes(pair, asked, self._limits.nodes)
         lanes = [
             Lane(

@@ -9,11 +9,11 @@ import pytest
 from visits import laid_out, request
 
 from sequoia import SequoiaError, named_profile
-from ui.decode import clocks
-from ui.decode.request import DecodeRequest
-from ui.decode.tab import LiveView
 from ui.hardware.own_profile import START, BadField, own_profile, start_values
 from ui.hardware.tab import HardwareTab
+from ui.run import clocks
+from ui.run.request import DecodeRequest
+from ui.run.tab import RunTab
 from ui.serving.limits import LOCAL
 from ui.serving.model_host import ModelHost
 from ui.shared import saved_profiles
@@ -25,7 +25,7 @@ GOOD = {**start_values(START), "name": "my card"}
 @pytest.fixture
 def tab(model_host: ModelHost) -> HardwareTab:
     with laid_out():
-        made = HardwareTab(model_host, LOCAL, LiveView(model_host, LOCAL, None))
+        made = HardwareTab(model_host, LOCAL, RunTab(model_host, LOCAL, None))
         made.build()
     return made
 
@@ -146,7 +146,7 @@ def test_the_visitors_own_profile_is_a_clock_in_decode() -> None:
 
 
 def test_a_removed_clock_is_replaced_by_the_clock_of_this_machine(model_host: ModelHost) -> None:
-    live = LiveView(model_host, LOCAL, None)
+    live = RunTab(model_host, LOCAL, None)
     with laid_out():
         live.build()
     store = saved_profiles.add_entry([], own_profile(GOOD))

@@ -19,12 +19,12 @@ from visits import Reading, laid_out, request, wait
 from sequoia import Pair, Run, machine
 from sequoia.measuring.counted_acceptance import AcceptanceByLevel, Cell
 from sequoia.planning.plan_for_machine import best_plan, bounds
-from ui.decode.recordings import Finished, played
-from ui.decode.tab import LiveView
 from ui.hardware import tab as hardware_tab
 from ui.hardware.form import NONE
 from ui.hardware.profile_job import Measurement, ProfileJob
 from ui.hardware.tab import HERE, HardwareTab
+from ui.run.recordings import Finished, played
+from ui.run.tab import RunTab
 from ui.serving.limits import LOCAL
 from ui.serving.model_host import ModelHost
 from ui.shared import saved_profiles
@@ -40,7 +40,7 @@ PROFILE = made_profile(
 
 @pytest.fixture
 def tab(model_host: ModelHost) -> HardwareTab:
-    live = LiveView(model_host, LOCAL, None)
+    live = RunTab(model_host, LOCAL, None)
     tab = HardwareTab(model_host, LOCAL, live)
     with laid_out():
         tab.build()

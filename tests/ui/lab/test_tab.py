@@ -16,10 +16,10 @@ import pytest
 from visits import Reading, laid_out, request, wait
 
 from sequoia import Acceptance, HardwareProfile, SamplingParams, best_tree, profile_names
-from ui.decode.request import DecodeRequest
-from ui.decode.tab import LiveView
 from ui.lab.acceptance_job import AcceptanceJob
 from ui.lab.tab import LabTab
+from ui.run.request import DecodeRequest
+from ui.run.tab import RunTab
 from ui.serving.limits import LOCAL, PUBLIC, Limits
 from ui.serving.model_host import ModelHost
 from ui.shared import saved_profiles
@@ -41,7 +41,7 @@ def made(model_host: ModelHost) -> Callable[..., LabTab]:
 
     def make(limits: Limits = LOCAL) -> LabTab:
         with laid_out():
-            live = LiveView(model_host, limits, gr.HTML())
+            live = RunTab(model_host, limits, gr.HTML())
             live.build()
             tab = LabTab(model_host, limits, live)
             tab.build()
@@ -252,7 +252,7 @@ def test_a_tree_in_the_form_makes_a_request_for_the_same_tree(
     updates = tab.decode(ask({"parents": list(tree.parents)}))
     form = tab._live.form
     text = updates[form.branching]["value"]
-    decode_request = DecodeRequest.parse(
+    run_request = DecodeRequest.parse(
         {
             "prompt": "x",
             "temperature": 0.6,
@@ -268,8 +268,8 @@ def test_a_tree_in_the_form_makes_a_request_for_the_same_tree(
         },
         LOCAL,
     )
-    assert decode_request.tree_request.tree(
-        None, decode_request.params, decode_request.verifier, decode_request.prompt
+    assert run_request.tree_request.tree(
+        None, run_request.params, run_request.verifier, run_request.prompt
     ) == ChosenTree(tree, "given node by node")
 
 

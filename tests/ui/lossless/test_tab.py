@@ -15,12 +15,12 @@ from sequoia import SamplingParams, plain
 from sequoia.exactness.losslessness.comparison import Comparison
 from sequoia.exactness.losslessness.losslessness_test import LosslessnessTest
 from sequoia.exactness.losslessness.settings import PRESETS, Setting
-from ui.decode.tab import LiveView
 from ui.lossless.form import value_of
 from ui.lossless.lossless_job import LosslessJob, Sampled
 from ui.lossless.messages import report_message
 from ui.lossless.messages import test_fields as fields_of_test
 from ui.lossless.tab import LosslessTab
+from ui.run.tab import RunTab
 from ui.serving.limits import LOCAL, PUBLIC, Limits
 from ui.serving.model_host import ModelHost
 from ui.words.losslessness import BUG_WORDS
@@ -96,7 +96,7 @@ def test_every_message_about_a_broken_decoder_names_the_bug(
 
 
 def test_a_broken_decoder_leaves_nothing_behind(
-    made: Callable[..., LosslessTab], model_host: ModelHost, view: LiveView
+    made: Callable[..., LosslessTab], model_host: ModelHost, view: RunTab
 ) -> None:
     """The pair's measurements do not change, a later run emits the same text as an earlier one, and
     no run is stored."""

@@ -15,8 +15,8 @@ import pytest
 from sequoia import Pair
 from sequoia.loading import compare_tokenizers
 from sequoia.loading.pair_request import PairRequest
-from ui.decode.run import DecodeJob
 from ui.models.load_job import KEPT, LoadJob, Report
+from ui.run.decode_job import DecodeJob
 from ui.serving.model_host import ModelHost
 
 # A damage of each kind of file. tests/loading/test_hostile_folders.py tries all of them.

@@ -27,8 +27,6 @@ from sequoia.loading.download import Progress
 from sequoia.loading.model_families import known_types
 from sequoia.loading.pair_request import PairRequest, preset, presets
 from ui import page
-from ui.decode.run import DecodeJob
-from ui.decode.tab import LiveView
 from ui.hardware.form import NONE, FormValues
 from ui.hardware.tab import HERE, HardwareTab
 from ui.lab.tab import LabTab
@@ -36,6 +34,8 @@ from ui.models import load_job
 from ui.models import view as models_view
 from ui.models.load_job import OWN, LoadJob, field_of, requested_pair
 from ui.models.tab import FORM, ModelsTab
+from ui.run.decode_job import DecodeJob
+from ui.run.tab import RunTab
 from ui.serving.limits import LOCAL, PUBLIC
 from ui.serving.model_host import ModelHost
 
@@ -466,7 +466,7 @@ def test_nothing_of_the_previous_models_is_shown_for_the_new_ones(
 ) -> None:
     """Times and acceptance in the hardware view and the lab are those of the new pair. The hardware
     view no longer shows a run of the old pair."""
-    live = LiveView(model_host, LOCAL, None)
+    live = RunTab(model_host, LOCAL, None)
     hardware = HardwareTab(model_host, LOCAL, live)
     lab = LabTab(model_host, LOCAL, live)
     with laid_out():

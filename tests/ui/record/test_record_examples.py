@@ -8,8 +8,8 @@ import pytest
 from sequoia import Run, SequoiaError, StepTrace, Tree
 from sequoia.algorithm.verifiers import VERIFIERS
 from sequoia.algorithm.verifiers.verifier import Verdict
-from ui.decode import recordings
 from ui.record.examples import SHUFFLED, Recipe, recipes, require_shown
+from ui.run import recordings
 
 
 def run(plain_seconds: float, seconds: float = 1.0) -> Run:

@@ -8,11 +8,11 @@ import json
 from typing import Any
 
 import torch
-from visits import decode_request, wait
+from visits import run_request, wait
 
 from sequoia import Decoder, load_pair
-from ui.decode.recordings import RunStore
-from ui.decode.run import DecodeJob
+from ui.run.decode_job import DecodeJob
+from ui.run.recordings import RunStore
 from ui.serving.limits import LOCAL
 from ui.serving.model_host import ModelHost
 
@@ -23,7 +23,7 @@ def main() -> None:
     wait(lambda: host.settled, 120)
     Decoder.step = _breaking_step
     for _ in range(2):
-        job = DecodeJob(decode_request(tokens=8), host, LOCAL, RunStore(8, 10**6))
+        job = DecodeJob(run_request(max_new_tokens=8), host, LOCAL, RunStore(8, 10**6))
         job.start(None)
         print(json.loads(list(job.messages())[-1])["error"])
     print(host.status.stage, host.status.words)

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from visits import Gate, Reading, filled, laid_out, request, sent, wait
 
-import ui.decode.run
-from sequoia import Decoder
-from ui.decode.tab import LiveView
+import ui.run.decode_job
+from sequoia import Race
+from ui.run.tab import RunTab
 from ui.serving.limits import LOCAL, PUBLIC, Limits
 from ui.serving.model_host import ModelHost
 from ui.shared.layout import header
@@ -26,32 +26,30 @@ PROMPT = "def secret(x):"
 @pytest.fixture
 def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
     gate = Gate()
-    monkeypatch.setattr(ui.decode.run, "Decoder", gate.before(Decoder))
+    monkeypatch.setattr(ui.run.decode_job, "Race", gate.before(Race))
     yield gate
     gate.open()
 
 
 @pytest.fixture
-def make_view(
-    model_host: ModelHost, monkeypatch: pytest.MonkeyPatch
-) -> Callable[[Limits], LiveView]:
+def make_view(model_host: ModelHost, monkeypatch: pytest.MonkeyPatch) -> Callable[[Limits], RunTab]:
     """Makes a view. Its followers end soon after a run."""
     monkeypatch.setattr("ui.serving.job._JUST_NOW", 0.3)
 
-    def made(limits: Limits) -> LiveView:
+    def made(limits: Limits) -> RunTab:
         with laid_out():
-            view = LiveView(model_host, limits, header())
+            view = RunTab(model_host, limits, header())
             view.build()
         return view
 
     return made
 
 
-def form(view: LiveView, shared: bool = False) -> dict[Any, Any]:
+def form(view: RunTab, shared: bool = False) -> dict[Any, Any]:
     return {**filled(view, prompt=PROMPT, tree="plain"), view.form.shared: shared}
 
 
-def begin(view: LiveView, gate: Gate, shared: bool = False) -> Reading:
+def begin(view: RunTab, gate: Gate, shared: bool = False) -> Reading:
     """Start the run of visitor "one", and read its first two steps."""
     running = Reading(view.run(form(view, shared), request("one")))
     gate.passes.release(2)
@@ -62,7 +60,7 @@ def begin(view: LiveView, gate: Gate, shared: bool = False) -> Reading:
 
 
 def test_a_follower_gets_the_whole_run_marked_as_followed(
-    make_view: Callable[[Limits], LiveView], gate: Gate
+    make_view: Callable[[Limits], RunTab], gate: Gate
 ) -> None:
     view = make_view(LOCAL)
     running = begin(view, gate)
@@ -85,7 +83,7 @@ def test_a_follower_gets_the_whole_run_marked_as_followed(
 
 
 def test_a_waiting_visitor_may_follow_the_current_run_and_then_gets_their_own(
-    make_view: Callable[[Limits], LiveView], gate: Gate
+    make_view: Callable[[Limits], RunTab], gate: Gate
 ) -> None:
     view = make_view(LOCAL)
     running = begin(view, gate)
@@ -106,7 +104,7 @@ def test_a_waiting_visitor_may_follow_the_current_run_and_then_gets_their_own(
 
 
 def test_a_visitor_refused_by_a_full_queue_may_follow_too(
-    make_view: Callable[[Limits], LiveView], gate: Gate, model_host: ModelHost
+    make_view: Callable[[Limits], RunTab], gate: Gate, model_host: ModelHost
 ) -> None:
     view = make_view(LOCAL)
     running = begin(view, gate)
@@ -126,7 +124,7 @@ def test_a_visitor_refused_by_a_full_queue_may_follow_too(
 
 
 def test_on_a_public_page_nobody_follows_unless_the_runs_visitor_allows_it(
-    make_view: Callable[[Limits], LiveView], gate: Gate
+    make_view: Callable[[Limits], RunTab], gate: Gate
 ) -> None:
     view = make_view(replace(PUBLIC, waiting=4))
     assert view.form.shared.visible is True
@@ -151,7 +149,7 @@ def test_on_a_public_page_nobody_follows_unless_the_runs_visitor_allows_it(
 
 
 def test_a_run_whose_page_has_gone_ends_for_its_followers(
-    make_view: Callable[[Limits], LiveView], gate: Gate
+    make_view: Callable[[Limits], RunTab], gate: Gate
 ) -> None:
     view = make_view(LOCAL)
     running = begin(view, gate)
@@ -163,7 +161,7 @@ def test_a_run_whose_page_has_gone_ends_for_its_followers(
 
 
 def test_a_run_that_ends_as_a_follower_enters_is_not_shown(
-    make_view: Callable[[Limits], LiveView], gate: Gate
+    make_view: Callable[[Limits], RunTab], gate: Gate
 ) -> None:
     """Guards against an error for a visitor who presses Follow just as the run ends."""
     view = make_view(LOCAL)
@@ -178,7 +176,7 @@ def test_a_run_that_ends_as_a_follower_enters_is_not_shown(
 
 
 def test_a_visitor_who_stops_sharing_is_no_longer_followed(
-    make_view: Callable[[Limits], LiveView], gate: Gate
+    make_view: Callable[[Limits], RunTab], gate: Gate
 ) -> None:
     view = make_view(PUBLIC)
     running = begin(view, gate, shared=True)

@@ -16,7 +16,7 @@ from http_client import Client
 
 from sequoia import Pair
 from ui import page
-from ui.decode import recordings
+from ui.run import recordings
 from ui.serving.limits import LOCAL
 from ui.serving.model_host import ModelHost
 

@@ -17,13 +17,13 @@ from collections.abc import Callable
 
 import fakes
 import pytest
-from visits import decode_request, wait
+from visits import run_request, wait
 
 from sequoia import Pair
 from sequoia.errors import BadModel, OutOfMemory
 from sequoia.loading.model_checks import PassedCheck
-from ui.decode.recordings import RunStore
-from ui.decode.run import DecodeJob
+from ui.run.decode_job import DecodeJob
+from ui.run.recordings import RunStore
 from ui.serving.fair_queue import Cancelled
 from ui.serving.limits import LOCAL
 from ui.serving.model_host import ModelHost, NotLoaded, Status, words_for
@@ -249,7 +249,7 @@ def test_the_previous_models_are_freed(other: Pair) -> None:
     model_host.before_unload.append(sessions.release_all)
     names: list[str] = []
     for who, steps in (("paused", 1), ("over", None)):
-        run = DecodeJob(decode_request(tokens=8), model_host, LOCAL, run_store)
+        run = DecodeJob(run_request(max_new_tokens=8), model_host, LOCAL, run_store)
         sessions.go(who, run, steps)
         list(run.messages())
         assert run.recording

@@ -9,11 +9,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from visits import decode_request, wait
+from visits import run_request, wait
 
 from sequoia import Pair, load_pair
-from ui.decode.recordings import RunStore
-from ui.decode.run import DecodeJob
+from ui.run.decode_job import DecodeJob
+from ui.run.recordings import RunStore
 from ui.serving.limits import LOCAL
 from ui.serving.model_host import ModelHost
 
@@ -34,7 +34,7 @@ def make(pair: Pair) -> Callable[[], DecodeJob]:
     host.open()
     wait(lambda: host.settled, 120)
     return lambda: DecodeJob(
-        decode_request(prompt="def mean(values):\n", tokens=48, temperature=0),
+        run_request(prompt="def mean(values):\n", max_new_tokens=48, temperature=0),
         host,
         LOCAL,
         RunStore(8, 10**6),

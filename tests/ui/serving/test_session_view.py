@@ -14,11 +14,11 @@ import gradio as gr
 import pytest
 from visits import Gate, Reading, filled, laid_out, request, sent, wait
 
-import ui.decode.run
-from sequoia import Decoder
-from ui.decode.run import DecodeJob
-from ui.decode.tab import LiveView
+import ui.run.decode_job
+from sequoia import Race
 from ui.hardware.tab import HardwareTab
+from ui.run.decode_job import DecodeJob
+from ui.run.tab import RunTab
 from ui.serving import job
 from ui.serving.limits import LOCAL
 from ui.serving.model_host import ModelHost
@@ -36,11 +36,11 @@ def measuring(hardware: HardwareTab) -> dict[Any, Any]:
     return {**form, hardware.form.nodes: None, hardware.form.store: []}
 
 
-def error(view: LiveView, updates: dict[Any, Any]) -> str:
+def error(view: RunTab, updates: dict[Any, Any]) -> str:
     return json.loads(updates[view.stage])["error"]
 
 
-def test_a_press_that_never_arrived_is_reported(view: LiveView) -> None:
+def test_a_press_that_never_arrived_is_reported(view: RunTab) -> None:
     """The page gets an error message, and its buttons can be pressed again."""
     updates = view.job_state(asked(heard=False), request())
     assert updates[view.form.run]["interactive"] is True
@@ -48,7 +48,7 @@ def test_a_press_that_never_arrived_is_reported(view: LiveView) -> None:
     assert "did not accept the request" in error(view, updates)
 
 
-def test_a_page_that_knows_why_its_job_ended_gets_no_other_reason(view: LiveView) -> None:
+def test_a_page_that_knows_why_its_job_ended_gets_no_other_reason(view: RunTab) -> None:
     """If the server is slow to set the buttons, a page asks although it shows why its job was
     refused. Guards against replacing that reason with "The connection to the server was lost"."""
     updates = view.job_state(asked(heard=True, over=True), request())
@@ -57,10 +57,10 @@ def test_a_page_that_knows_why_its_job_ended_gets_no_other_reason(view: LiveView
 
 
 def test_a_run_whose_messages_broke_off_can_be_resumed(
-    view: LiveView, monkeypatch: pytest.MonkeyPatch
+    view: RunTab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gate = Gate()
-    monkeypatch.setattr(ui.decode.run, "Decoder", gate.before(Decoder))
+    monkeypatch.setattr(ui.run.decode_job, "Race", gate.before(Race))
     gate.passes.release(2)
     running = Reading(view.run(filled(view), request()))
     while "steps" not in json.loads(next(running)):
@@ -76,7 +76,7 @@ def test_a_run_whose_messages_broke_off_can_be_resumed(
     assert "this run paused. Press Resume." in error(view, updates)
 
 
-def test_a_start_that_waits_holds_up_no_other_page(view: LiveView, model_host: ModelHost) -> None:
+def test_a_start_that_waits_holds_up_no_other_page(view: RunTab, model_host: ModelHost) -> None:
     """Guards against a server that answers nobody while one visitor's job is being started."""
     with laid_out():
         view.build()
@@ -130,12 +130,12 @@ def test_a_run_that_is_continued_after_a_long_pause_is_not_dropped(
 
 
 def test_a_run_that_ends_while_the_page_asks_is_not_called_lost(
-    view: LiveView, monkeypatch: pytest.MonkeyPatch
+    view: RunTab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Guards against showing the buttons of a running job beside a sentence that says that the job
     has ended."""
     gate = Gate()
-    monkeypatch.setattr(ui.decode.run, "Decoder", gate.before(Decoder))
+    monkeypatch.setattr(ui.run.decode_job, "Race", gate.before(Race))
     running = Reading(view.run(filled(view), request()))
     next(running)
     buttons_now = view.buttons_now
@@ -151,7 +151,7 @@ def test_a_run_that_ends_while_the_page_asks_is_not_called_lost(
     sent(running)
 
 
-def test_a_run_whose_last_message_is_on_its_way_is_not_called_lost(view: LiveView) -> None:
+def test_a_run_whose_last_message_is_on_its_way_is_not_called_lost(view: RunTab) -> None:
     """Guards against a page that asks before it has the last message, as on a slow machine, and
     then shows that a run which ended well was lost."""
     sent(view.run(filled(view), request()))
@@ -162,7 +162,7 @@ def test_a_run_whose_last_message_is_on_its_way_is_not_called_lost(view: LiveVie
 
 
 def test_the_file_is_made_although_the_recording_is_dropped_meanwhile(
-    view: LiveView, monkeypatch: pytest.MonkeyPatch
+    view: RunTab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """`buttons_now` is called when a run ends, and when a page asks about its job. If both happen
     at the same time, one call may drop the recording while the other still makes a file from it for

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ui.decode import recordings
+from ui.run import recordings
 from ui.walk.tab import WalkTab
 
 

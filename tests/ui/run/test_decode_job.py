@@ -12,7 +12,7 @@ import torch
 from visits import Gate, sent, wait
 
 import sequoia.exactness.same_distribution
-import ui.race.run
+import ui.run.decode_job
 from sequoia import Dynamic, Pair, Race, Replanned, SamplingParams, Tree, plain
 from sequoia.algorithm.step_trace import emitted_tokens
 from sequoia.errors import BadPrompt, BadSamplingParams, BadTree
@@ -20,11 +20,11 @@ from sequoia.exactness.same_distribution import FirstTokens
 from sequoia.saved_files.race_file import RaceLog
 from sequoia.saved_files.race_results import StepCosts, TextMatch
 from sequoia.saved_files.run_file import Run
-from ui.decode.recordings import RunStore
-from ui.race import distribution_check, report
-from ui.race.messages import OpenedRace
-from ui.race.request import RaceRequest
-from ui.race.run import RaceJob, ResultsSoFar
+from ui.run import distribution_check, report
+from ui.run.decode_job import DecodeJob, ResultsSoFar
+from ui.run.messages import OpenedRun
+from ui.run.recordings import RunStore
+from ui.run.request import RunRequest
 from ui.serving.limits import LOCAL, Limits
 from ui.serving.model_host import ModelHost
 from ui.shared.tree_menu import SHAPES
@@ -46,12 +46,12 @@ FORM: dict[str, Any] = {
 TEMPERED = {"temperature": 0.9, "lanes": [PLAIN, CHAIN, DYNAMIC]}
 
 
-def race_request(**changes: Any) -> RaceRequest:
-    return RaceRequest.parse({**FORM, **changes}, LOCAL)
+def race_request(**changes: Any) -> RunRequest:
+    return RunRequest.parse({**FORM, **changes}, LOCAL)
 
 
 @pytest.fixture
-def make(model_host: ModelHost) -> Callable[..., RaceJob]:
+def make(model_host: ModelHost) -> Callable[..., DecodeJob]:
     """Makes a race from the fields of its form; limits=, model_host= and run_store= replace the
     defaults."""
 
@@ -60,8 +60,10 @@ def make(model_host: ModelHost) -> Callable[..., RaceJob]:
         model_host: ModelHost = model_host,
         run_store: RunStore | None = None,
         **fields: Any,
-    ) -> RaceJob:
-        return RaceJob(race_request(**fields), model_host, limits, run_store or RunStore(8, 10**6))
+    ) -> DecodeJob:
+        return DecodeJob(
+            race_request(**fields), model_host, limits, run_store or RunStore(8, 10**6)
+        )
 
     return made
 
@@ -69,12 +71,12 @@ def make(model_host: ModelHost) -> Callable[..., RaceJob]:
 @pytest.fixture
 def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
     gate = Gate()
-    monkeypatch.setattr(ui.race.run, "Race", gate.before(Race))
+    monkeypatch.setattr(ui.run.decode_job, "Race", gate.before(Race))
     yield gate
     gate.open()
 
 
-def raced(race: RaceJob) -> list[dict[str, Any]]:
+def raced(race: DecodeJob) -> list[dict[str, Any]]:
     """Start `race` and return all its messages."""
     race.start()
     return sent(race.messages())
@@ -94,21 +96,21 @@ def results_of(messages: list[dict[str, Any]]) -> list[Any]:
 
 
 def test_a_saved_race_with_a_long_description_of_its_tree_opens_again(
-    make: Callable[..., RaceJob],
+    make: Callable[..., DecodeJob],
 ) -> None:
     ones = ", ".join(["1"] * 66)
     race = make(max_new_tokens=2, lanes=[PLAIN, ("branching", ones, "specinfer")])
     raced(race)
     log = RaceLog.from_json(race.recording.log().to_json())
     assert log.lanes[1].description == f"branching {ones}"
-    tree = OpenedRace(log).log().lanes[1].run.meta["tree"]
+    tree = OpenedRun(log).log().lanes[1].run.meta["tree"]
     assert tree["description"] == f"branching {ones}"
 
 
 # -- the stream ------------------------------------------------------------------------------------
 
 
-def test_a_race_streams_and_ends(make: Callable[..., RaceJob]) -> None:
+def test_a_race_streams_and_ends(make: Callable[..., DecodeJob]) -> None:
     messages = raced(make())
     (first,) = [message for message in messages if "lanes" in message]
     assert [lane["plain"] for lane in first["lanes"]] == [True, False, False, False]
@@ -133,7 +135,7 @@ def test_a_race_streams_and_ends(make: Callable[..., RaceJob]) -> None:
 
 
 def test_no_message_leaves_a_gap_and_every_tree_is_sent_before_its_step(
-    make: Callable[..., RaceJob],
+    make: Callable[..., DecodeJob],
 ) -> None:
     count = 0
     trees = []
@@ -151,11 +153,11 @@ def test_no_message_leaves_a_gap_and_every_tree_is_sent_before_its_step(
     assert len({tuple(tree) for tree in trees}) == len(trees)
 
 
-def test_a_saved_race_is_opened_as_a_recorded_one(make: Callable[..., RaceJob]) -> None:
+def test_a_saved_race_is_opened_as_a_recorded_one(make: Callable[..., DecodeJob]) -> None:
     race = make()
     messages = raced(race)
     file = race.recording.log().to_json()
-    again = OpenedRace(RaceLog.from_json(file))
+    again = OpenedRun(RaceLog.from_json(file))
     whole = json.loads(again.whole())
     assert whole["meta"]["label"] == "recorded"
     lanes = next(message["lanes"] for message in messages if "lanes" in message)
@@ -175,7 +177,7 @@ def test_a_saved_race_is_opened_as_a_recorded_one(make: Callable[..., RaceJob]) 
         assert Run.from_json(lane.run.to_json()).meta["label"] == "recorded"
 
 
-def test_a_finished_race_has_a_verdict(make: Callable[..., RaceJob]) -> None:
+def test_a_finished_race_has_a_verdict(make: Callable[..., DecodeJob]) -> None:
     """The verdict is sent once, in the message that ends the steps. A saved race that is opened has
     the same verdict."""
     race = make(max_new_tokens=48)
@@ -186,7 +188,7 @@ def test_a_finished_race_has_a_verdict(make: Callable[..., RaceJob]) -> None:
     assert (verdict["stopped"], verdict["prompts"], verdict["races"]) == (False, 1, 1)
     assert len(verdict["places"]) == 4
     assert all(pair["p"] is not None for pair in verdict["pairs"])
-    again = json.loads(OpenedRace(RaceLog.from_json(race.recording.log().to_json())).whole())
+    again = json.loads(OpenedRun(RaceLog.from_json(race.recording.log().to_json())).whole())
     assert again["verdict"]["places"] == verdict["places"]
     assert again["verdict"]["headlines"] == verdict["headlines"]
     for before, after in zip(verdict["speedups"], again["verdict"]["speedups"], strict=True):
@@ -197,13 +199,13 @@ def test_a_finished_race_has_a_verdict(make: Callable[..., RaceJob]) -> None:
 # -- pausing ---------------------------------------------------------------------------------------
 
 
-def texts_of(race: RaceJob) -> list[list[int]]:
+def texts_of(race: DecodeJob) -> list[list[int]]:
     """The tokens of each lane so far."""
     return [emitted_tokens(lane.run.steps) for lane in race.recording.log().lanes]
 
 
 def test_each_step_of_a_race_is_a_step_of_every_lane_and_the_tokens_stay_the_same(
-    make: Callable[..., RaceJob],
+    make: Callable[..., DecodeJob],
 ) -> None:
     """Guards against a pause that loses a lane's caches or random draws."""
     straight = make(**TEMPERED, max_new_tokens=20)
@@ -225,7 +227,7 @@ def test_each_step_of_a_race_is_a_step_of_every_lane_and_the_tokens_stay_the_sam
     assert not stepped.holding
 
 
-def test_the_last_lane_makes_the_last_steps_alone(make: Callable[..., RaceJob]) -> None:
+def test_the_last_lane_makes_the_last_steps_alone(make: Callable[..., DecodeJob]) -> None:
     """Guards against a round that waits for a lane that has finished."""
     race = make(max_new_tokens=12, lanes=[PLAIN, CHAIN])
     rounds = 0
@@ -238,7 +240,7 @@ def test_the_last_lane_makes_the_last_steps_alone(make: Callable[..., RaceJob]) 
 
 
 def test_a_stopped_race_is_judged_so_far_and_can_be_resumed(
-    make: Callable[..., RaceJob], gate: Gate
+    make: Callable[..., DecodeJob], gate: Gate
 ) -> None:
     race = make(max_new_tokens=40, lanes=[PLAIN, CHAIN])
     race.start()
@@ -264,7 +266,7 @@ def test_a_stopped_race_is_judged_so_far_and_can_be_resumed(
     assert results_of(resumed)[1]["lossless"]["kind"] == "exact"
 
 
-def test_a_race_of_one_lane_has_no_verdict(make: Callable[..., RaceJob]) -> None:
+def test_a_race_of_one_lane_has_no_verdict(make: Callable[..., DecodeJob]) -> None:
     """The rest of the analysis is made, and its file opens again."""
     race = make(lanes=[CHAIN])
     messages = raced(race)
@@ -272,13 +274,13 @@ def test_a_race_of_one_lane_has_no_verdict(make: Callable[..., RaceJob]) -> None
     assert not any("verdict" in message or "pool" in message for message in messages)
     (result,) = results_of(messages)
     assert result["lossless"]["kind"] == "exact"
-    again = json.loads(OpenedRace(RaceLog.from_json(race.recording.log().to_json())).whole())
+    again = json.loads(OpenedRun(RaceLog.from_json(race.recording.log().to_json())).whole())
     assert "verdict" not in again
     assert [lane["name"] for lane in again["lanes"]] == ["Chain"]
 
 
 def test_the_least_time_of_a_plain_step_is_measured_after_the_race(
-    make: Callable[..., RaceJob],
+    make: Callable[..., DecodeJob],
 ) -> None:
     measured = raced(make(lanes=[PLAIN, CHAIN]))
     metas = [message["meta"] for message in measured if "meta" in message]
@@ -288,7 +290,7 @@ def test_the_least_time_of_a_plain_step_is_measured_after_the_race(
 
 
 def test_stop_ends_all_lanes_after_the_current_step(
-    make: Callable[..., RaceJob], gate: Gate, model_host: ModelHost
+    make: Callable[..., DecodeJob], gate: Gate, model_host: ModelHost
 ) -> None:
     """Only the step under way is finished. No other lane makes a step."""
     race = make(max_new_tokens=200)
@@ -307,11 +309,14 @@ def test_stop_ends_all_lanes_after_the_current_step(
 
 
 def test_an_abandoned_race_frees_the_engine(
-    make: Callable[..., RaceJob], gate: Gate, model_host: ModelHost, monkeypatch: pytest.MonkeyPatch
+    make: Callable[..., DecodeJob],
+    gate: Gate,
+    model_host: ModelHost,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The race of a visitor who has left is not judged."""
     judged: list[Any] = []
-    monkeypatch.setattr(ui.race.run, "FinishedRace", lambda *given: judged.append(given))
+    monkeypatch.setattr(ui.run.decode_job, "FinishedRun", lambda *given: judged.append(given))
     race = make()
     race.start()
     assert gate.begun.acquire(timeout=10)
@@ -324,7 +329,7 @@ def test_an_abandoned_race_frees_the_engine(
     assert judged == []
 
 
-def test_a_race_ends_at_its_time_limit(make: Callable[..., RaceJob]) -> None:
+def test_a_race_ends_at_its_time_limit(make: Callable[..., DecodeJob]) -> None:
     messages = raced(make(limits=Limits(seconds=0.0), max_new_tokens=100))
     assert len(steps_of(messages)) == 1
     assert "time limit of" in messages[-1]["notice"]
@@ -332,7 +337,7 @@ def test_a_race_ends_at_its_time_limit(make: Callable[..., RaceJob]) -> None:
 
 
 def test_a_race_complete_at_its_time_limit_is_not_called_stopped(
-    make: Callable[..., RaceJob],
+    make: Callable[..., DecodeJob],
 ) -> None:
     messages = raced(make(limits=Limits(seconds=0.0), max_new_tokens=1, lanes=[CHAIN]))
     assert len(steps_of(messages)) == 1
@@ -343,7 +348,7 @@ def test_a_race_complete_at_its_time_limit_is_not_called_stopped(
 # -- results and checks ----------------------------------------------------------------------------
 
 
-def test_greedy_lanes_are_compared_with_the_plain_lane(make: Callable[..., RaceJob]) -> None:
+def test_greedy_lanes_are_compared_with_the_plain_lane(make: Callable[..., DecodeJob]) -> None:
     results = results_of(raced(make()))
     assert results[0] is None
     for result in results[1:]:
@@ -351,7 +356,7 @@ def test_greedy_lanes_are_compared_with_the_plain_lane(make: Callable[..., RaceJ
         assert result["what_to_try"]["costs"] == result["time_breakdown"]
 
 
-def test_a_lane_without_a_draft_model_races_and_is_lossless(make: Callable[..., RaceJob]) -> None:
+def test_a_lane_without_a_draft_model_races_and_is_lossless(make: Callable[..., DecodeJob]) -> None:
     race = make(lanes=[PLAIN, ("lookup", "", "sequoia")], prompt="a b c d a b c d a b c")
     messages = raced(race)
     (first,) = [message for message in messages if "lanes" in message]
@@ -364,7 +369,7 @@ def test_a_lane_without_a_draft_model_races_and_is_lossless(make: Callable[..., 
 
 @pytest.mark.parametrize("temperature", [0.0, 0.8])
 def test_where_the_time_went_ends_at_the_verdicts_speedup(
-    make: Callable[..., RaceJob], temperature: float
+    make: Callable[..., DecodeJob], temperature: float
 ) -> None:
     """Guards against two different speed-ups of one lane on one screen. Above temperature 0, both
     are for expected tokens per step."""
@@ -378,7 +383,7 @@ def test_where_the_time_went_ends_at_the_verdicts_speedup(
 
 
 def test_a_lane_that_deviates_from_the_plain_text_is_named(
-    make: Callable[..., RaceJob], monkeypatch: pytest.MonkeyPatch
+    make: Callable[..., DecodeJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One token of the lane's text is changed before `check_text` compares it."""
     real = report.check_text
@@ -393,7 +398,7 @@ def test_a_lane_that_deviates_from_the_plain_text_is_named(
 
 
 def test_each_lane_is_judged_with_its_own_tree_and_verifier(
-    make: Callable[..., RaceJob], monkeypatch: pytest.MonkeyPatch
+    make: Callable[..., DecodeJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """`check_text` may repeat a lane's run in float32, so it gets the lane's tree and verifier. An
     undecided result is shown and saved as such."""
@@ -416,7 +421,7 @@ def test_each_lane_is_judged_with_its_own_tree_and_verifier(
 
 
 def test_without_a_plain_lane_plain_decoding_is_run_afterwards(
-    make: Callable[..., RaceJob],
+    make: Callable[..., DecodeJob],
 ) -> None:
     results = results_of(raced(make(lanes=[CHAIN, KARY])))
     assert [result["lossless"]["kind"] for result in results] == ["exact", "exact"]
@@ -424,7 +429,7 @@ def test_without_a_plain_lane_plain_decoding_is_run_afterwards(
 
 
 def test_the_distribution_is_checked_if_requested(
-    make: Callable[..., RaceJob], monkeypatch: pytest.MonkeyPatch
+    make: Callable[..., DecodeJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(distribution_check, "DRAWS", 60)
     results = results_of(raced(make(**TEMPERED, check=True)))
@@ -441,7 +446,7 @@ def test_the_distribution_is_checked_if_requested(
 
 
 def test_lanes_draw_in_turns_and_every_round_is_sent(
-    make: Callable[..., RaceJob], monkeypatch: pytest.MonkeyPatch
+    make: Callable[..., DecodeJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Guards against a check that sends nothing until it is over, and against lanes that are
     checked one after another."""
@@ -464,7 +469,7 @@ def test_lanes_draw_in_turns_and_every_round_is_sent(
 
 
 def test_all_lanes_are_checked_at_one_position_of_the_plain_lanes_text(
-    make: Callable[..., RaceJob], monkeypatch: pytest.MonkeyPatch
+    make: Callable[..., DecodeJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The check samples the next token at one position of the plain lane's text: the first one at
     which the target is uncertain enough. Here the target is made certain at the first three
@@ -497,7 +502,7 @@ def test_all_lanes_are_checked_at_one_position_of_the_plain_lanes_text(
 
 
 def test_equal_lanes_do_not_share_their_draws(
-    make: Callable[..., RaceJob], monkeypatch: pytest.MonkeyPatch
+    make: Callable[..., DecodeJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Guards against showing one random result for several lanes, as if each lane had drawn it
     independently."""
@@ -511,7 +516,7 @@ def test_equal_lanes_do_not_share_their_draws(
 
 @pytest.mark.parametrize(("distribution", "looked"), [([0.999, 0.001], 12), ([1 / 4096] * 4096, 1)])
 def test_a_distribution_that_tells_nothing_is_reported_and_not_sampled(
-    make: Callable[..., RaceJob],
+    make: Callable[..., DecodeJob],
     distribution: list[float],
     looked: int,
     monkeypatch: pytest.MonkeyPatch,
@@ -528,7 +533,7 @@ def test_a_distribution_that_tells_nothing_is_reported_and_not_sampled(
 
 
 def test_every_draw_of_the_check_has_its_own_tree_choice(
-    make: Callable[..., RaceJob], monkeypatch: pytest.MonkeyPatch
+    make: Callable[..., DecodeJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Guards against a TreeChoice that has already learned from the race or from another draw."""
     made: list[Any] = []
@@ -548,10 +553,12 @@ def test_every_draw_of_the_check_has_its_own_tree_choice(
 
 
 def test_checks_and_steps_share_the_time_limit(
-    make: Callable[..., RaceJob], monkeypatch: pytest.MonkeyPatch
+    make: Callable[..., DecodeJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A race that has reached its time limit is not checked."""
-    monkeypatch.setattr(ui.race.run, "DistributionCheck", lambda *_: pytest.fail("was checked"))
+    monkeypatch.setattr(
+        ui.run.decode_job, "DistributionCheck", lambda *_: pytest.fail("was checked")
+    )
     lossless = results_of(raced(make(limits=Limits(seconds=0.0), **TEMPERED, check=True)))[1][
         "lossless"
     ]
@@ -560,7 +567,7 @@ def test_checks_and_steps_share_the_time_limit(
 
 
 def test_a_check_without_time_draws_nothing_and_says_so(
-    make: Callable[..., RaceJob], monkeypatch: pytest.MonkeyPatch
+    make: Callable[..., DecodeJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Guards against finishing a batch of draws, or examining more positions, after the time
     is up."""
@@ -590,7 +597,7 @@ def endless(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 def test_another_run_gets_the_models_before_the_next_draw_of_a_check(
-    make: Callable[..., RaceJob], model_host: ModelHost, endless: list[int]
+    make: Callable[..., DecodeJob], model_host: ModelHost, endless: list[int]
 ) -> None:
     race = make(**TEMPERED, check=True)
     race.start()
@@ -609,7 +616,7 @@ def test_another_run_gets_the_models_before_the_next_draw_of_a_check(
 
 @pytest.mark.parametrize("why", ["other_run", "stopped"])
 def test_no_check_begins_after_stop_or_while_another_run_waits(
-    make: Callable[..., RaceJob], model_host: ModelHost, gate: Gate, why: str
+    make: Callable[..., DecodeJob], model_host: ModelHost, gate: Gate, why: str
 ) -> None:
     race = make(**TEMPERED, check=True)
     race.start()
@@ -627,7 +634,10 @@ def test_no_check_begins_after_stop_or_while_another_run_waits(
 
 @pytest.mark.parametrize(("counts", "kind"), [({0: 400}, "bug"), ({0: 70, 1: 30}, "poor")])
 def test_a_lane_whose_first_tokens_do_not_fit_is_named(
-    make: Callable[..., RaceJob], counts: dict[int, int], kind: str, monkeypatch: pytest.MonkeyPatch
+    make: Callable[..., DecodeJob],
+    counts: dict[int, int],
+    kind: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     found = FirstTokens(torch.tensor([0.5, 0.5], dtype=torch.float64), counts)
     monkeypatch.setattr(distribution_check, "first_tokens", lambda *_: iter([found]))
@@ -649,9 +659,9 @@ def second(tree: Any, numbers: Any, verifier: Any = "sequoia") -> dict[str, Any]
     ("changes", "error", "words"),
     [
         ({"prompt": "  "}, BadPrompt, "prompt is empty"),
-        ({"temperature": -1}, BadSamplingParams, "Temp.: -1 is not a number from 0 to 5"),
-        ({"lanes": []}, BadSamplingParams, "a race of 0 lanes; expected 1 to 4"),
-        ({"lanes": [PLAIN] * 5}, BadSamplingParams, "a race of 5 lanes; expected 1 to 4"),
+        ({"temperature": -1}, BadSamplingParams, "Temperature: -1 is not a number from 0 to 5"),
+        ({"lanes": []}, BadSamplingParams, "a run of 0 lanes; expected 1 to 4"),
+        ({"lanes": [PLAIN] * 5}, BadSamplingParams, "a run of 5 lanes; expected 1 to 4"),
         (second("oak", ""), BadTree, "Lane 2: tree: 'oak' is not the name of a shape"),
         (second("chain", "4, 5"), BadTree, "Lane 2: Nodes: '4, 5'; enter a whole number"),
         (second("best", "64"), BadTree, "Lane 2: Nodes, Max levels: '64'; enter 2 whole"),
@@ -666,7 +676,9 @@ def test_the_refusal_of_a_bad_value_names_the_field_and_its_limits(
         race_request(**changes)
 
 
-def test_a_planned_lane_shows_which_of_the_fast_trees_it_uses(make: Callable[..., RaceJob]) -> None:
+def test_a_planned_lane_shows_which_of_the_fast_trees_it_uses(
+    make: Callable[..., DecodeJob],
+) -> None:
     """Of the trees that are nearly as fast as the fastest, the lane uses the one with the most
     expected tokens per step. Guards against calling this tree the fastest. The analysis after the
     race may suggest the fastest tree, which is a different one."""
@@ -696,7 +708,7 @@ STORY = "On the first morning the wind fell. He said"
 
 @pytest.mark.parametrize("temperature", [0.0, 0.9])
 def test_every_lane_races_on_both_prompts_and_each_prompt_has_a_plain_lane(
-    make: Callable[..., RaceJob], pair: Pair, temperature: float
+    make: Callable[..., DecodeJob], pair: Pair, temperature: float
 ) -> None:
     """Each other lane is compared only with the plain lane of its own prompt."""
     job = make(
@@ -737,7 +749,7 @@ def test_every_lane_races_on_both_prompts_and_each_prompt_has_a_plain_lane(
     assert verdict["prompts"] == 2
     assert verdict["races"] == 1
     assert [place["place"] for place in verdict["places"]].count(1) >= 2
-    again = OpenedRace(RaceLog.from_json(log.to_json()))
+    again = OpenedRun(RaceLog.from_json(log.to_json()))
     assert again.judged["verdict"]["headlines"] == verdict["headlines"]
     assert again.meta["second_prompt"] == STORY
     assert [lane["prompt_name"] for lane in again.lanes] == ["code", "code", "prose", "prose"]
@@ -746,7 +758,7 @@ def test_every_lane_races_on_both_prompts_and_each_prompt_has_a_plain_lane(
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"lanes": [PLAIN, CHAIN, KARY]}, "a race of 3 lanes on two prompts"),
+        ({"lanes": [PLAIN, CHAIN, KARY]}, "3 lanes on two prompts"),
         ({"second_prompt": FORM["prompt"]}, "the second prompt is the same as the first"),
         ({"second_prompt": "x" * 10**6}, "the second prompt has 1000000 characters"),
     ],

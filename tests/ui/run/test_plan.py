@@ -23,15 +23,15 @@ from sequoia.planning.plan_for_machine import best_chain, best_plan
 from sequoia.planning.simulated_step_times import step_seconds
 from sequoia.saved_files.race_file import MOST_LANES, RaceLog
 from sequoia.text_files import load_json
-from ui.decode.recordings import RunStore
-from ui.race import pooled
-from ui.race.messages import OpenedRace
-from ui.race.presets import PRESETS
-from ui.race.race_on import RaceOnJob
-from ui.race.race_plan import plan_race
-from ui.race.report import verdict_of
-from ui.race.request import RaceRequest
-from ui.race.run import RaceJob
+from ui.run import pooled
+from ui.run.decode_job import DecodeJob
+from ui.run.messages import OpenedRun
+from ui.run.more_runs import MoreRunsJob
+from ui.run.plan import plan_lanes
+from ui.run.presets import PRESETS
+from ui.run.recordings import RunStore
+from ui.run.report import verdict_of
+from ui.run.request import RunRequest
 from ui.serving.limits import LOCAL
 from ui.serving.model_host import ModelHost
 from ui.words.figures import machine_of
@@ -58,10 +58,10 @@ def acceptance(monkeypatch: pytest.MonkeyPatch, rates: dict[str, Any]) -> None:
     found = lambda *_: (rates["acceptance"], rates["source"])  # noqa: E731
     monkeypatch.setattr("sequoia.measuring.defaults.acceptance_of", found)
     monkeypatch.setattr("ui.shared.tree_request.acceptance_of", found)
-    monkeypatch.setattr("ui.race.report.acceptance_of", found)
+    monkeypatch.setattr("ui.run.report.acceptance_of", found)
 
 
-def asked(*lanes: tuple[str, str, str], **changes: Any) -> RaceRequest:
+def asked(*lanes: tuple[str, str, str], **changes: Any) -> RunRequest:
     form = {
         "prompt": "def add(a, b):\n    return",
         "temperature": 0.0,
@@ -73,11 +73,11 @@ def asked(*lanes: tuple[str, str, str], **changes: Any) -> RaceRequest:
         "lanes": lanes,
         **changes,
     }
-    return RaceRequest.parse(form, LOCAL)
+    return RunRequest.parse(form, LOCAL)
 
 
-def raced(model_host: ModelHost, request: RaceRequest) -> tuple[RaceLog, list[dict[str, Any]]]:
-    job = RaceJob(request, model_host, LOCAL, RunStore(8, 10**6))
+def raced(model_host: ModelHost, request: RunRequest) -> tuple[RaceLog, list[dict[str, Any]]]:
+    job = DecodeJob(request, model_host, LOCAL, RunStore(8, 10**6))
     job.start()
     messages = sent(job.messages())
     assert [message["error"] for message in messages if message.get("error")] == []
@@ -92,7 +92,7 @@ def verdict_in(messages: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def test_tree_and_chain_are_planned_by_one_rule_for_the_clock(pair: Pair) -> None:
-    plan = plan_race(pair, asked(PLAIN, TUNED, PLANNED), LOCAL.nodes)
+    plan = plan_lanes(pair, asked(PLAIN, TUNED, PLANNED), LOCAL.nodes)
     trees = [lane.chosen.tree for lane in plan.lanes]
     assert trees == [
         Tree.chain(1),
@@ -125,7 +125,7 @@ def test_no_planned_tree_races_twice_and_two_lanes_always_race(
     note: str,
 ) -> None:
     rates["acceptance"] = Acceptance((rate,))
-    plan = plan_race(pair, asked(*lanes), LOCAL.nodes)
+    plan = plan_lanes(pair, asked(*lanes), LOCAL.nodes)
     assert [lane.request.tree_request.kind for lane in plan.lanes] == raced_instead
     assert plan.notes[-1]["code"] == note
 
@@ -139,7 +139,7 @@ def test_with_two_prompts_the_note_on_an_omitted_lane_names_the_prompt(
         return (Acceptance((0.8,)) if prose in given[-1] else RATES), "recorded"
 
     monkeypatch.setattr("sequoia.measuring.defaults.acceptance_of", found)
-    plan = plan_race(pair, asked(TUNED, PLANNED, second_prompt=prose), LOCAL.nodes)
+    plan = plan_lanes(pair, asked(TUNED, PLANNED, second_prompt=prose), LOCAL.nodes)
     assert [plan.notes[1][name] for name in ("code", "prompt_name")] == ["repeat", "prose"]
 
 
@@ -147,15 +147,15 @@ def test_a_lane_keeps_its_number_in_the_form(pair: Pair, rates: dict[str, Any]) 
     """It keeps the number even after an empty lane or a lane that is not raced."""
     rates["acceptance"] = Acceptance((0.8,))
     request = asked(PLAIN, ("none", "", "sequoia"), TUNED, PLANNED)
-    assert [lane.request.number for lane in plan_race(pair, request, LOCAL.nodes).lanes] == [1, 3]
+    assert [lane.request.number for lane in plan_lanes(pair, request, LOCAL.nodes).lanes] == [1, 3]
     request = asked(PLAIN, TUNED, PLANNED, ("chain", "4", "sequoia"))
-    lanes = plan_race(pair, request, LOCAL.nodes).lanes
+    lanes = plan_lanes(pair, request, LOCAL.nodes).lanes
     assert [lane.request.number for lane in lanes] == [1, 2, 4]
 
 
 def test_a_chain_that_was_typed_twice_is_raced_twice(pair: Pair) -> None:
     chain = ("chain", "4", "sequoia")
-    assert len(plan_race(pair, asked(chain, chain), LOCAL.nodes).lanes) == 2
+    assert len(plan_lanes(pair, asked(chain, chain), LOCAL.nodes).lanes) == 2
 
 
 def test_if_no_tree_pays_on_either_prompt_the_best_chain_races_plain_decoding(
@@ -163,7 +163,7 @@ def test_if_no_tree_pays_on_either_prompt_the_best_chain_races_plain_decoding(
 ) -> None:
     rates["acceptance"] = Acceptance((0.001,))
     request = asked(PLAIN, PLANNED, second_prompt="Once upon a time")
-    lanes = plan_race(pair, request, LOCAL.nodes).lanes
+    lanes = plan_lanes(pair, request, LOCAL.nodes).lanes
     assert [lane.request.tree_request.kind for lane in lanes] == ["plain", "tuned_chain"] * 2
     assert [lane.request.prompt_name for lane in lanes] == ["code", "code", "prose", "prose"]
     assert [len(lane.chosen.tree) for lane in lanes] == [1, 2, 1, 2]
@@ -176,7 +176,7 @@ def test_the_texts_that_trees_were_planned_on_are_noted_for_each_prompt(
     prompt = load_json(ASSETS / "survey" / "code.json")[0]
     request = asked(PLAIN, TUNED, prompt=prompt, second_prompt="Once upon a time")
     source = {"label": "recorded", "kind": "code"}
-    assert plan_race(pair, request, LOCAL.nodes).notes[0] == {
+    assert plan_lanes(pair, request, LOCAL.nodes).notes[0] == {
         "code": "rates",
         "sources": [
             {**source, "prompt_name": "code", "has_prompt": True},
@@ -184,7 +184,7 @@ def test_the_texts_that_trees_were_planned_on_are_noted_for_each_prompt(
         ],
     }
     chain = ("chain", "4", "sequoia")
-    assert plan_race(pair, asked(PLAIN, chain), LOCAL.nodes).notes == ()
+    assert plan_lanes(pair, asked(PLAIN, chain), LOCAL.nodes).notes == ()
 
 
 def test_in_a_race_without_the_tuned_chain_the_page_predicts_its_speed_up(pair: Pair) -> None:
@@ -198,21 +198,21 @@ def test_in_a_race_without_the_tuned_chain_the_page_predicts_its_speed_up(pair: 
         "speedup": chain.predicted_speedup,
         "hypothetical": True,
     }
-    assert note in plan_race(pair, asked(PLAIN, KARY), LOCAL.nodes).notes
-    assert note in plan_race(pair, asked(("chain", "2", "sequoia"), KARY), LOCAL.nodes).notes
-    assert note not in plan_race(pair, asked(PLAIN, TUNED, KARY), LOCAL.nodes).notes
+    assert note in plan_lanes(pair, asked(PLAIN, KARY), LOCAL.nodes).notes
+    assert note in plan_lanes(pair, asked(("chain", "2", "sequoia"), KARY), LOCAL.nodes).notes
+    assert note not in plan_lanes(pair, asked(PLAIN, TUNED, KARY), LOCAL.nodes).notes
     same = ("chain", str(len(chain.tree)), "sequoia")
-    assert plan_race(pair, asked(same, KARY), LOCAL.nodes).notes == ()
+    assert plan_lanes(pair, asked(same, KARY), LOCAL.nodes).notes == ()
 
 
 def test_the_other_machine_named_is_not_the_clocks_own(pair: Pair) -> None:
     """The plan names another machine, on which a tree would beat the best chain. Two of the
     profiles in the clock menu are of an A100. A race timed on one of them must not name an A100."""
-    elsewhere = plan_race(pair, asked(PLAIN, TUNED), LOCAL.nodes).elsewhere
+    elsewhere = plan_lanes(pair, asked(PLAIN, TUNED), LOCAL.nodes).elsewhere
     assert elsewhere is not None
     assert "A100" not in elsewhere.clock
     assert elsewhere.ratio > 1.05
-    other = plan_race(pair, asked(PLAIN, TUNED, clock="m1-max-qwen3-8b"), LOCAL.nodes).elsewhere
+    other = plan_lanes(pair, asked(PLAIN, TUNED, clock="m1-max-qwen3-8b"), LOCAL.nodes).elsewhere
     assert other is not None
     assert machine_of(other.clock) == "an A100"
 
@@ -253,7 +253,7 @@ def test_the_race_runs_in_the_order_of_the_simulated_times(model_host: ModelHost
 
 def test_a_simulated_race_reopens_as_it_was(model_host: ModelHost) -> None:
     log, messages = raced(model_host, asked(PLAIN, TUNED, PLANNED))
-    again = json.loads(OpenedRace(RaceLog.from_json(log.to_json())).whole())
+    again = json.loads(OpenedRun(RaceLog.from_json(log.to_json())).whole())
     assert (again["meta"]["label"], again["meta"]["clock"]) == ("simulated", NAME)
     assert again["meta"]["notes"] == log.meta["notes"]
     assert again["meta"]["elsewhere"] == log.meta["elsewhere"]
@@ -289,7 +289,7 @@ def test_a_dynamic_lane_cannot_be_timed_on_a_simulated_clock() -> None:
 
 @pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.key)
 def test_a_preset_is_a_race_that_can_be_asked_for(preset: Any) -> None:
-    found = asked(*preset.all_lanes, clock=preset.clock)
+    found = asked(*preset.lanes, clock=preset.clock)
     assert len(found.lanes) == len(preset.lanes)
     assert preset.about.startswith(f"**{preset.name}:** ")
     assert preset.about.endswith((".", "?"))
@@ -298,7 +298,7 @@ def test_a_preset_is_a_race_that_can_be_asked_for(preset: Any) -> None:
 def test_lanes_of_a_preset_have_the_nodes_that_its_description_names(pair: Pair) -> None:
     presets = {preset.key: preset for preset in PRESETS}
     for key, nodes in (("shapes", 15), ("verifiers", 15)):
-        plan = plan_race(pair, asked(*presets[key].lanes), LOCAL.nodes)
+        plan = plan_lanes(pair, asked(*presets[key].lanes), LOCAL.nodes)
         assert {len(lane.chosen.tree) for lane in plan.lanes} == {nodes}
         assert f"{nodes} nodes" in presets[key].about
     lanes = presets["verifiers"].lanes
@@ -313,17 +313,15 @@ def test_lanes_of_one_shape_are_named_by_their_verifiers() -> None:
 # -- further runs, and lanes that are not raced ----------------------------------------------------
 
 
-def gone_on(
-    model_host: ModelHost, request: RaceRequest, monkeypatch: pytest.MonkeyPatch
-) -> RaceLog:
+def gone_on(model_host: ModelHost, request: RunRequest, monkeypatch: pytest.MonkeyPatch) -> RaceLog:
     """A race with two further runs, over short prompts."""
     monkeypatch.setattr(pooled, "MOST_RUNS", 3)
     texts = (request.prompt, "def f(x):", "class A:")
     monkeypatch.setattr(pooled, "prompts_of", lambda _: texts)
-    job = RaceJob(request, model_host, LOCAL, RunStore(8, 10**6))
+    job = DecodeJob(request, model_host, LOCAL, RunStore(8, 10**6))
     job.start()
     list(job.messages())
-    further = RaceOnJob(job.recording, model_host, LOCAL)
+    further = MoreRunsJob(job.recording, model_host, LOCAL)
     further.start()
     assert [one["error"] for one in sent(further.messages()) if one.get("error")] == []
     return job.recording.log()
@@ -352,7 +350,7 @@ def test_the_share_that_is_done_does_not_count_a_lane_that_is_not_raced(
 ) -> None:
     """If it did, the predicted wait of other visitors would be too long."""
     rates["acceptance"] = Acceptance((0.8,))
-    job = RaceJob(asked(PLAIN, TUNED, PLANNED), model_host, LOCAL, RunStore(8, 10**6))
+    job = DecodeJob(asked(PLAIN, TUNED, PLANNED), model_host, LOCAL, RunStore(8, 10**6))
     assert (job.share(), job.demand().tokens) == (0, 72)
     job.start()
     list(job.messages())

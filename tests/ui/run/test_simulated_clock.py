@@ -8,19 +8,21 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from visits import filled, request, sent
+from visits import KARY, PLAIN, filled, request, sent
 
 from sequoia import Acceptance, Pair, Run, named_profile
 from sequoia.algorithm.tree import MAX_NODES
 from sequoia.measuring.defaults import SLACK
 from sequoia.planning.plan_for_machine import best_plan
 from sequoia.planning.simulated_step_times import step_seconds
-from ui.decode import messages, recordings
-from ui.decode.clocks import checked_clock, clock_meta
-from ui.decode.run import DecodeJob
-from ui.decode.tab import LiveView
+from sequoia.saved_files.race_file import RaceLog
+from ui.run import recordings
+from ui.run.clocks import checked_clock, clock_meta
+from ui.run.decode_job import DecodeJob
+from ui.run.meta import recorded
+from ui.run.report import drafted_lane
+from ui.run.tab import RunTab
 from ui.serving.limits import LOCAL
-from ui.shared.tree_request import TreeRequest
 
 KEY = "a100-llama-2-7b-eager"
 NAME = "A100, Llama-2-7B with 68M, eager, as in the paper"
@@ -41,7 +43,7 @@ def made(live: DecodeJob) -> Run:
     live.start(None)
     errors = [message["error"] for message in sent(live.messages()) if message.get("error")]
     assert errors == []
-    return live.recording.run()
+    return live.recording.log().lanes[0].run
 
 
 def test_only_the_times_differ_from_those_of_a_measured_run(make: Callable[..., DecodeJob]) -> None:
@@ -62,7 +64,7 @@ def test_show_me_a_tree_is_the_planned_tree_if_that_is_wide(
     make: Callable[..., DecodeJob], clock: str, planned: bool
 ) -> None:
     """“Show me a tree” is the menu text of the shape "wide"."""
-    meta = made(make(clock=clock, tree_request=TreeRequest("wide"), tokens=4)).meta["tree"]
+    meta = made(make(clock=clock, lanes=[("wide", "", "sequoia")], max_new_tokens=4)).meta["tree"]
     wanted = best_plan(RATES, named_profile(clock), slack=SLACK).tree
     assert (len(wanted) >= 32) is planned
     if planned:
@@ -77,7 +79,7 @@ def test_show_me_a_tree_is_the_planned_tree_if_that_is_wide(
 
 def test_each_step_takes_the_simulated_time_of_its_own_tree(make: Callable[..., DecodeJob]) -> None:
     """This includes the last step, whose tree is cut by the token limit."""
-    run = made(make(clock=KEY, tokens=17))
+    run = made(make(clock=KEY, max_new_tokens=17))
     assert len({len(step.tree) for step in run.steps}) > 1
     for step in run.steps:
         assert step.total_seconds == pytest.approx(step_seconds(step.tree, PROFILE), abs=1e-6)
@@ -85,19 +87,17 @@ def test_each_step_takes_the_simulated_time_of_its_own_tree(make: Callable[..., 
 
 
 def test_plain_decoding_and_the_verdict_have_the_same_clock(make: Callable[..., DecodeJob]) -> None:
-    run = made(make(clock=KEY, compare=True, tokens=48))
-    meta = run.meta
+    live = make(clock=KEY, lanes=[KARY, PLAIN], temperature=0.0, max_new_tokens=48)
+    run = made(live)
+    meta = live.recording.meta
     assert (meta["label"], meta["clock"]) == ("simulated", NAME)
     assert "Roofline" in meta["clock_note"]
     assert "measured" not in [value for value in meta.values() if isinstance(value, str)]
-    assert meta["plain_seconds"] == pytest.approx(PROFILE.plain_seconds, abs=1e-6)
-    assert set(meta["plain"]["seconds"]) == {round(PROFILE.plain_seconds, 7)}
+    lane = drafted_lane(live.recording.log(), live.recording.verdict)
+    assert lane.plain_seconds == pytest.approx(PROFILE.plain_seconds, abs=1e-6)
     # a recorded step's times are rounded
-    seconds = pytest.approx(sum(step.total_seconds for step in run.steps) / 48, rel=1e-4)
-    assert meta["speedup"]["label"] == "simulated"
-    assert meta["speedup"]["seconds"] == [seconds, pytest.approx(PROFILE.plain_seconds)]
-    own, plain = meta["speedup"]["seconds"]
-    assert meta["speedup"]["ratio"] == pytest.approx(plain / own)
+    own = sum(step.total_seconds for step in run.steps) / 48
+    assert lane.speedup.ratio == pytest.approx(lane.plain_seconds / own, rel=1e-3)
 
 
 def test_times_of_other_models_make_a_run_hypothetical(make: Callable[..., DecodeJob]) -> None:
@@ -105,7 +105,7 @@ def test_times_of_other_models_make_a_run_hypothetical(make: Callable[..., Decod
     run = made(make(clock=KEY))
     assert run.meta["hypothetical"] is True
     assert run.meta["paper"]["ratio"] == 4.04
-    again = recordings.played(run).meta
+    again = recorded(run.meta)
     assert (again["hypothetical"], again["paper"]) == (True, run.meta["paper"])
     assert "hypothetical" not in made(make()).meta
 
@@ -125,13 +125,13 @@ def test_a_run_is_hypothetical_if_a_model_is_not_that_of_the_profile(
     meta = clock_meta(checked_clock(KEY), models)
     assert meta["hypothetical"] is hypothetical
     file = {**meta, "target": models[0], "draft": models[1], "hypothetical": not hypothetical}
-    assert messages.recorded(file)["hypothetical"] is hypothetical
+    assert recorded(file)["hypothetical"] is hypothetical
 
 
 def test_a_file_of_an_unknown_profile_is_hypothetical_unless_it_says_otherwise() -> None:
     meta = {"label": "simulated", "clock": "my card"}
-    assert messages.recorded(meta)["hypothetical"] is True
-    assert messages.recorded({**meta, "hypothetical": False})["hypothetical"] is False
+    assert recorded(meta)["hypothetical"] is True
+    assert recorded({**meta, "hypothetical": False})["hypothetical"] is False
 
 
 def test_a_planned_tree_is_planned_for_the_clock(
@@ -139,7 +139,7 @@ def test_a_planned_tree_is_planned_for_the_clock(
 ) -> None:
     """Planning for the clock does not measure this machine."""
     pair.measured.profile = None
-    meta = made(make(clock=KEY, tree_request=TreeRequest("planned"), tokens=4)).meta
+    meta = made(make(clock=KEY, lanes=[("planned", "", "sequoia")], max_new_tokens=4)).meta
     best = best_plan(RATES, PROFILE, slack=0.01).tree
     assert meta["tree"]["nodes"] == len(best) > 32
     assert meta["tree"]["description"] == f"planned for {NAME}, from acceptance rates"
@@ -149,8 +149,12 @@ def test_a_planned_tree_is_planned_for_the_clock(
 def test_a_planned_tree_is_at_most_as_large_as_the_page_allows(
     make: Callable[..., DecodeJob],
 ) -> None:
-    planned = TreeRequest("planned", most=24)
-    meta = made(make(clock=OFFLOADED, tree_request=planned, tokens=4)).meta
+    limits = replace(LOCAL, nodes=24)
+    live = make(limits=limits, clock=OFFLOADED, lanes=[("planned", "", "sequoia")])
+    tree = live.request.lanes[0].tree_request
+    lane = replace(live.request.lanes[0], tree_request=replace(tree, most=24))
+    live.request = replace(live.request, lanes=(lane,))
+    meta = made(live).meta
     best = len(best_plan(RATES, named_profile(OFFLOADED), MAX_NODES, slack=0.01).tree)
     assert meta["tree"]["nodes"] <= 24 < best
     assert f"limited to 24 nodes here ({best} would be best)" in meta["tree"]["description"]
@@ -160,32 +164,27 @@ def test_a_replanned_tree_is_planned_for_the_clock(
     pair: Pair, make: Callable[..., DecodeJob]
 ) -> None:
     pair.measured.profile = None
-    run = made(make(clock=KEY, tree_request=TreeRequest("replanned", (64, 8)), tokens=8))
+    run = made(make(clock=KEY, lanes=[("replanned", "64, 8", "sequoia")], max_new_tokens=8))
     assert max(len(step.tree) for step in run.steps) > 32
     assert pair.measured.profile is None
 
 
 def test_a_stepped_run_goes_on_with_the_same_clock(make: Callable[..., DecodeJob]) -> None:
-    live = make(clock=KEY, tokens=20)
+    live = make(clock=KEY, max_new_tokens=20)
     for _ in range(2):
         live.start(1)
         list(live.messages())
     run = made(live)
     assert {step.clock for step in run.steps} == {NAME}
-    assert run.steps == made(make(clock=KEY, tokens=20)).steps
+    assert run.steps == made(make(clock=KEY, max_new_tokens=20)).steps
 
 
-def saved_run(view: LiveView) -> Path:
-    sent(view.run(filled(view, clock=KEY, compare=True), request()))
-    return Path(view.buttons_now(request())[view.form.save]["value"])
-
-
-def test_a_saved_run_stays_simulated_when_it_is_opened(view: LiveView) -> None:
-    path = saved_run(view)
-    saved = Run.from_json(path.read_text())
-    again = recordings.opened(str(path), LOCAL.upload)
-    for run in (saved, again):
-        assert (run.meta["label"], run.meta["clock"]) == ("simulated", NAME)
-        assert run.meta["speedup"]["label"] == "simulated"
-        assert {step.clock for step in run.steps} == {NAME}
+def test_a_saved_run_stays_simulated_when_it_is_opened(view: RunTab) -> None:
+    sent(view.run(filled(view, clock=KEY), request()))
+    path = Path(view.buttons_now(request())[view.form.save]["value"])
+    saved = RaceLog.from_json(path.read_text())
+    again = recordings.opened(str(path), LOCAL.upload).log()
+    for one in (saved, again):
+        assert (one.meta["label"], one.meta["clock"]) == ("simulated", NAME)
+        assert {step.clock for step in one.lanes[0].run.steps} == {NAME}
     assert again.meta["clock_note"] == saved.meta["clock_note"]

@@ -11,8 +11,9 @@ import pytest
 
 from sequoia import Run
 from sequoia.errors import BadTrace
-from ui.decode import messages
-from ui.decode.run import DecodeJob
+from ui.run.decode_job import DecodeJob
+from ui.run.messages import notice_message
+from ui.run.meta import recorded
 
 
 def held(texts: list[str]) -> dict[str, Any]:
@@ -37,10 +38,10 @@ def held(texts: list[str]) -> dict[str, Any]:
 
 def test_batches_add_up_to_the_recorded_run(make: Callable[..., DecodeJob]) -> None:
     """Guards against steps lost, doubled or out of order between two messages."""
-    live = make(tokens=60)
+    live = make(max_new_tokens=60)
     live.start(None)
     run = held(list(live.messages()))
-    file = json.loads(live.recording.run().to_json())
+    file = json.loads(live.recording.log().lanes[0].run.to_json())
     assert run["steps"] == file["steps"]
     assert run["trees"] == file["trees"]
     assert run["pieces"] == file["pieces"]
@@ -49,7 +50,7 @@ def test_batches_add_up_to_the_recorded_run(make: Callable[..., DecodeJob]) -> N
 
 
 def test_a_resumed_run_continues_without_a_gap(make: Callable[..., DecodeJob]) -> None:
-    live = make(tokens=30)
+    live = make(max_new_tokens=30)
     texts = []
     for steps in (1, 2, None):
         live.start(steps)
@@ -62,33 +63,27 @@ def test_a_resumed_run_continues_without_a_gap(make: Callable[..., DecodeJob]) -
 def test_many_fast_steps_share_few_messages(make: Callable[..., DecodeJob]) -> None:
     """Guards against one message per step. Tiny models make hundreds of steps a second, more than
     a browser can paint."""
-    live = make(tokens=200)
+    live = make(max_new_tokens=200)
     live.start(None)
     sizes = [len(json.loads(text).get("steps", [])) for text in live.messages()]
     assert max(sizes) > 1
 
 
 def test_a_notice_names_no_run_so_that_the_run_on_screen_stays() -> None:
-    message = json.loads(messages.notice_message(error="no"))
+    message = json.loads(notice_message(error="no"))
     assert "run" not in message
     assert message["error"] == "no"
 
 
-VERDICT = {"code": "win", "ratio": 2.0, "low": 1.5, "high": 2.5, "runs": 1}
-PLAIN = {"seconds": [0.002], "text": ["a"], "same": 1, "finish": "length", "limit": 3.0}
 WRONG_META: dict[str, Any] = {
     "label": "certain",
     "target": 7,
     "prompt": "x" * 10**6,
     "params": {"temperature": "<b>"},
-    "plain_seconds": -1,
     "acceptance": [1, "x"],
     "versions": {"a": {"b": []}},
     "tree": {"request": [["best"]]},
     "unknown": {"a": [1] * 100},
-    "plain": {**PLAIN, "finish": "x"},
-    "speedup": {**VERDICT, "label": "measured", "seconds": [0.1]},
-    "opening": {"median": "1.6", "range": [1, 2], "prompts": []},
 }
 
 
@@ -96,10 +91,10 @@ WRONG_META: dict[str, Any] = {
 def test_a_file_with_a_wrong_description_is_refused_by_the_name_of_its_field(
     make: Callable[..., DecodeJob], field: str
 ) -> None:
-    live = make(tokens=4)
+    live = make(max_new_tokens=4)
     live.start(None)
     list(live.messages())
-    data = live.recording.run().to_dict()
+    data = live.recording.log().lanes[0].run.to_dict()
     data["meta"][field] = WRONG_META[field]
     with pytest.raises(BadTrace, match=rf"^meta\.{field}") as caught:
         Run.from_dict(data)
@@ -108,11 +103,4 @@ def test_a_file_with_a_wrong_description_is_refused_by_the_name_of_its_field(
 
 def test_a_file_cannot_choose_how_its_clock_is_described() -> None:
     meta = {"label": "simulated", "clock": "my card", "clock_machine": "the fastest machine"}
-    assert messages.recorded(meta)["clock_machine"] == "“my card”"
-
-
-def test_a_recorded_speed_is_called_recorded() -> None:
-    verdict = {**VERDICT, "label": "measured", "seconds": [0.002, 0.004]}
-    clean = messages.recorded({"label": "measured", "plain_seconds": 0.004, "speedup": verdict})
-    assert (clean["label"], clean["plain_seconds"]) == ("recorded", 0.004)
-    assert clean["speedup"] == {**verdict, "label": "recorded"}
+    assert recorded(meta)["clock_machine"] == "“my card”"

@@ -13,36 +13,38 @@ from typing import Any
 
 import pytest
 
-from sequoia import Run
 from sequoia.errors import BadTrace
-from ui.decode import recordings
-from ui.decode.recordings import RunStore
-from ui.decode.run import DecodeJob
-from ui.race import recordings as races
+from sequoia.saved_files.race_file import RaceLog
+from ui.run import recordings
+from ui.run.decode_job import DecodeJob
+from ui.run.messages import OpenedRun, new_name
+from ui.run.recordings import RunStore
+from ui.run.report import drafted_lane
 
 RACE = Path(__file__).resolve().parents[2] / "saved" / "races" / "greedy.json"
 
 
 @pytest.fixture
 def file(make: Callable[..., DecodeJob]) -> str:
-    live = make(tokens=20)
+    live = make(max_new_tokens=20)
     live.start(None)
     list(live.messages())
-    return live.recording.run().to_json()
+    return live.recording.log().to_json()
 
 
-def opened(text: str | bytes, tmp_path: Path, most: int = 10**7) -> recordings.Shown:
+def opened(text: str | bytes, tmp_path: Path, most: int = 10**7) -> OpenedRun:
     path = tmp_path / "run.json"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return recordings.shown_as(recordings.opened(str(path), most), "opened", stored=True)
+    return recordings.opened(str(path), most)
 
 
 def test_an_opened_run_keeps_its_steps_and_is_labelled_recorded(file: str, tmp_path: Path) -> None:
-    message = json.loads(opened(file, tmp_path).message)
+    message = json.loads(opened(file, tmp_path).whole())
     saved = json.loads(file)
-    assert message["steps"] == saved["steps"]
+    (lane,) = saved["lanes"]
+    assert message["steps"] == lane["run"]["steps"]
     assert message["trees"] == saved["trees"]
-    assert message["pieces"] == saved["pieces"]
+    assert message["pieces"] == lane["run"]["pieces"]
     assert message["meta"]["label"] == "recorded"
     assert message["meta"]["prompt"] == saved["meta"]["prompt"]
     assert message["done"] is True
@@ -50,10 +52,10 @@ def test_an_opened_run_keeps_its_steps_and_is_labelled_recorded(file: str, tmp_p
 
 
 def test_an_opened_run_can_be_saved_and_opened_again(file: str, tmp_path: Path) -> None:
-    once = opened(file, tmp_path)
-    twice = opened(once.file, tmp_path)
-    assert twice.file == once.file
-    assert Run.from_json(twice.file).steps == Run.from_json(file).steps
+    once = opened(file, tmp_path).log()
+    twice = opened(once.to_json(), tmp_path).log()
+    assert twice == once
+    assert twice.lanes[0].run.steps == RaceLog.from_json(file).lanes[0].run.steps
 
 
 def spoil(file: str, **changes: Any) -> str:
@@ -65,7 +67,7 @@ def spoil(file: str, **changes: Any) -> str:
     [
         lambda file: file[:-20],
         lambda _: b"\x80\x04pickle",
-        lambda file: spoil(file, steps=[]),
+        lambda file: spoil(file, lanes=[]),
         lambda file: file.replace('"index":0', '"index":NaN'),
     ],
 )
@@ -85,7 +87,7 @@ def test_the_size_is_checked_before_the_file_is_read(
     path.write_text(file)
     monkeypatch.setattr(Path, "read_bytes", lambda _: pytest.fail("was read"))
     with pytest.raises(
-        BadTrace, match=r"the file has [\d,]+ bytes; a run file may have at most 100$"
+        BadTrace, match=r"the file has [\d,]+ bytes; a race file may have at most 100$"
     ):
         recordings.opened(str(path), 100)
 
@@ -101,7 +103,7 @@ def test_an_invalid_path_is_refused(path: Any) -> None:
 def test_markup_in_a_file_stays_text(file: str, tmp_path: Path) -> None:
     data = json.loads(file)
     data["meta"] = {"target": "<img src=x onerror=alert(1)>", "prompt": "${7*7}"}
-    meta = json.loads(opened(json.dumps(data), tmp_path).message)["meta"]
+    meta = json.loads(opened(json.dumps(data), tmp_path).whole())["meta"]
     assert meta == {"label": "recorded", **data["meta"]}
 
 
@@ -128,12 +130,12 @@ def test_a_race_of_few_nodes_and_long_texts_is_heavy(tmp_path: Path) -> None:
     """Guards against files of few nodes whose texts fill the memory. For example, a file of 6.7 MB
     took 35 MB of memory."""
     data = json.loads(RACE.read_text(encoding="utf-8"))
-    light = races.opened(str(RACE), 10**7)
+    light = recordings.opened(str(RACE), 10**7)
     pieces = data["lanes"][0]["run"]["pieces"]
     pieces |= {str(10**6 + i): "a" * 900 for i in range(1000)}
     path = tmp_path / "heavy.json"
     path.write_text(json.dumps(data), encoding="utf-8")
-    heavy = races.opened(str(path), 10**7)
+    heavy = recordings.opened(str(path), 10**7)
     assert heavy.node_count >= light.node_count + 900_000 // recordings.NODE_BYTES
 
 
@@ -143,7 +145,7 @@ def test_the_store_knows_only_its_own_names(name: Any) -> None:
 
 
 def test_the_page_has_a_recorded_run_to_open_with() -> None:
-    message = json.loads(recordings.film().message)
+    message = json.loads(recordings.film().whole())
     assert message["meta"]["label"] == "recorded"
     assert len(message["steps"]) > 5
 
@@ -164,10 +166,10 @@ def test_every_shipped_run_is_an_example_with_a_title_and_a_sentence() -> None:
     assert len({one.title for one in found}) == len(found)
     for one in found:
         assert one.about.endswith(".")
-        message = json.loads(recordings.example(one.name).message)
-        assert message["meta"]["label"] == "recorded"
-        assert message["meta"]["plain_seconds"] > 0
-        assert any("level_seconds" in step for step in message["steps"]) or one is found[0]
+        run = recordings.example(one.name)
+        assert run.meta["label"] in ("recorded", "simulated")
+        assert drafted_lane(run.log(), run.verdict).plain_seconds > 0
+        assert recordings.example_shown_as(run.name).meta == run.meta
     assert sum(path.stat().st_size for path in recordings.shipped().values()) < 1_500_000
 
 
@@ -193,9 +195,9 @@ def test_names_cannot_be_guessed(monkeypatch: pytest.MonkeyPatch) -> None:
     names = []
     for _ in range(200):
         random.seed(1)
-        names.append(recordings.new_name())
+        names.append(new_name())
     assert len({*names}) == len(names)
     given: list[int] = []
     monkeypatch.setattr(secrets, "token_urlsafe", lambda size: given.append(size) or "name")
-    assert recordings.new_name() == "name"
+    assert new_name() == "name"
     assert given[0] >= 9

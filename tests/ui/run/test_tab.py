@@ -1,4 +1,4 @@
-"""The handlers behind the race view, called with whatever a client may send."""
+"""The handlers behind the Run view, called with whatever a client may send."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 import json
 import shutil
 import threading
-from collections.abc import AsyncIterable, Iterator
+from collections.abc import AsyncIterable, Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,25 +14,20 @@ from typing import Any
 
 import gradio as gr
 import pytest
-from visits import Reading, laid_out, request, sent, slowed, wait
+import visits
+from visits import Lane, Reading, laid_out, request, sent, slowed, values_of, wait
 
-import ui.race.run
-from sequoia import Race, SamplingParams
-from sequoia.assets_folder import ASSETS
+import ui.run.decode_job
+from sequoia import Decoder, Race, SamplingParams, Tree
 from sequoia.saved_files.race_file import RaceLog
 from ui import page
-from ui.decode.clocks import checked_clock
-from ui.decode.tab import LiveView
 from ui.hardware.own_profile import START, own_profile, start_values
-from ui.race import distribution_check, form, race_on
-from ui.race import recordings as race_recordings
-from ui.race.form import PARAMS
-from ui.race.presets import PRESETS, RacePreset
-from ui.race.presets import START as OPENING
-from ui.race.request import NO_LANE
-from ui.race.run import RaceJob
-from ui.race.tab import RaceTab
-from ui.record.runs import record_race
+from ui.record.runs import record, request_of_preset
+from ui.run import distribution_check, form, more_runs, recordings
+from ui.run.decode_job import DecodeJob
+from ui.run.presets import PRESETS, RunPreset
+from ui.run.request import NO_LANE
+from ui.run.tab import RunTab
 from ui.serving.limits import LOCAL
 from ui.serving.model_host import ModelHost
 from ui.shared import saved_profiles
@@ -47,52 +42,31 @@ LANES = [
 
 
 @pytest.fixture
-def tab(model_host: ModelHost, view: LiveView) -> RaceTab:
-    with laid_out():
-        tab = RaceTab(model_host, LOCAL, view)
-        tab.build()
-    return tab
+def tab(view: RunTab) -> RunTab:
+    return view
 
 
 @pytest.fixture
 def slow(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ui.race.run, "Race", slowed(Race))
+    monkeypatch.setattr(ui.run.decode_job, "Race", slowed(Race))
 
 
-def wired(model_host: ModelHost) -> tuple[gr.Blocks, RaceTab]:
+def wired(model_host: ModelHost) -> tuple[gr.Blocks, RunTab]:
     """A page, and the tab in it with its handlers connected."""
     with gr.Blocks() as blocks:
-        live = LiveView(model_host, LOCAL, header())
-        live.build()
-        tab = RaceTab(model_host, LOCAL, live)
+        tab = RunTab(model_host, LOCAL, header())
         tab.build()
         tab.wire(blocks)
     return blocks, tab
 
 
-def filled(tab: RaceTab, lanes: list[Any] | None = None, **changes: Any) -> dict[Any, Any]:
-    values = {
-        "prompt": "def f(x):",
-        "temperature": 0.0,
-        "top_p": 1.0,
-        "max_new_tokens": 10,
-        "seed": 0,
-        "check": False,
-        "chat": True,
-        "clock": "",
-        "second_prompt": "",
-        "profiles": [],
-        **changes,
-    }
-    data: dict[Any, Any] = {getattr(tab.form, name): value for name, value in values.items()}
-    for parts, (kind, numbers, verifier) in zip(tab.form.lanes, lanes or LANES, strict=True):
-        data |= {parts.kind: kind, parts.numbers: numbers, parts.verifier: verifier}
-    return data
+def filled(tab: RunTab, lanes: Sequence[Lane] = LANES, **changes: Any) -> dict[Any, Any]:
+    return visits.filled(tab, lanes, **{"temperature": 0.0, "max_new_tokens": 10, **changes})
 
 
 def raced(messages: list[dict[str, Any]]) -> str:
     """The name of the race that `messages` belong to."""
-    return messages[-1]["race"]
+    return messages[-1]["run"]
 
 
 def lane_steps(messages: list[dict[str, Any]], lane: int) -> list[dict[str, Any]]:
@@ -113,14 +87,14 @@ def event(data: Any) -> SimpleNamespace:
     return SimpleNamespace(_data=data)
 
 
-def board_message(tab: RaceTab, updates: dict[Any, Any]) -> dict[str, Any]:
+def board_message(tab: RunTab, updates: dict[Any, Any]) -> dict[str, Any]:
     return json.loads(updates[tab.stage])
 
 
 # -- racing ----------------------------------------------------------------------------------------
 
 
-def test_a_race_streams_ends_and_can_be_saved(tab: RaceTab) -> None:
+def test_a_race_streams_ends_and_can_be_saved(tab: RunTab) -> None:
     messages = sent(tab.run(filled(tab), request()))
     assert messages[-1]["done"]
     assert sum(len(step["text"]) for message in messages for step in message.get("steps", [])) == 30
@@ -133,15 +107,15 @@ def test_a_race_streams_ends_and_can_be_saved(tab: RaceTab) -> None:
 
 
 def test_only_one_of_two_simultaneous_requests_continues_a_race(
-    tab: RaceTab, monkeypatch: pytest.MonkeyPatch
+    tab: RunTab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Guards against further runs that are made twice because two visitors asked for them."""
-    monkeypatch.setattr(race_on, "Race", slowed(Race))
+    monkeypatch.setattr(more_runs, "Race", slowed(Race))
     name = raced(sent(tab.run(filled(tab), request())))
     tab.buttons_now(request())
 
     async def both() -> list[dict[str, Any]]:
-        asked = [tab.race_on(event({"race": name}), request(who)) for who in ("one", "two")]
+        asked = [tab.more(event({"run": name}), request(who)) for who in ("one", "two")]
         first = await asyncio.gather(*map(anext, asked))
         for going_on in asked:
             await going_on.aclose()
@@ -149,7 +123,7 @@ def test_only_one_of_two_simultaneous_requests_continues_a_race(
 
     errors = [message.get("error") for message in asyncio.run(both())]
     assert sorted(map(bool, errors)) == [False, True]
-    assert "Not continued: further runs of this race are being made already" in errors
+    assert "Not continued: further runs of this run are being made already" in errors
     wait(lambda: not tab.sessions.in_line)
 
 
@@ -162,7 +136,7 @@ def test_a_race_has_one_output_and_waits_in_the_common_queue(model_host: ModelHo
     assert [run.outputs for run in runs] == [[tab.stage]] * 5
 
 
-def test_the_buttons_follow_the_race(tab: RaceTab, slow: None) -> None:
+def test_the_buttons_follow_the_race(tab: RunTab, slow: None) -> None:
     racing = Reading(tab.run(filled(tab, max_new_tokens=400), request()))
     next(racing)
     assert tab.buttons_now(request()) == tab.form.going()
@@ -176,7 +150,7 @@ def test_the_buttons_follow_the_race(tab: RaceTab, slow: None) -> None:
     assert tab.buttons_now(request("stranger")) == tab.form.resting(False)
 
 
-def test_a_race_is_stepped_resumed_and_started_over(tab: RaceTab) -> None:
+def test_a_race_is_stepped_resumed_and_started_over(tab: RunTab) -> None:
     paused = raced(sent(tab.step(filled(tab), request())))
     buttons = tab.buttons_now(request())
     assert buttons[tab.form.run]["value"] == "Resume"
@@ -185,7 +159,7 @@ def test_a_race_is_stepped_resumed_and_started_over(tab: RaceTab) -> None:
     assert raced(sent(tab.step(filled(tab), request()))) == paused
     updates = tab.stop_or_discard("Start over", request())
     assert (updates[tab.form.run]["value"], updates[tab.form.stop]["interactive"]) == ("Run", False)
-    assert board_message(tab, updates)["notice"].startswith("Paused race discarded")
+    assert board_message(tab, updates)["notice"].startswith("Paused run discarded")
     begun = sent(tab.step(filled(tab), request()))
     assert raced(begun) != paused
     assert begun[0]["from"] == 0
@@ -194,7 +168,7 @@ def test_a_race_is_stepped_resumed_and_started_over(tab: RaceTab) -> None:
     assert tab.buttons_now(request())[tab.form.run]["value"] == "Run"
 
 
-def test_a_changed_form_starts_a_new_race(tab: RaceTab) -> None:
+def test_a_changed_form_starts_a_new_race(tab: RunTab) -> None:
     paused = raced(sent(tab.step(filled(tab), request())))
     other = sent(tab.step(filled(tab, seed=5), request()))
     assert raced(other) != paused
@@ -202,19 +176,19 @@ def test_a_changed_form_starts_a_new_race(tab: RaceTab) -> None:
 
 
 @pytest.mark.parametrize("shown", ["example", "open"])
-def test_another_race_on_screen_ends_the_paused_one(
-    tab: RaceTab, tmp_path: Path, shown: str
+def test_another_more_runs_screen_ends_the_paused_one(
+    tab: RunTab, tmp_path: Path, shown: str
 ) -> None:
     sent(tab.step(filled(tab), request()))
     file = tmp_path / "race.json"
     shutil.copy(tab.buttons_now(request())[tab.form.save]["value"], file)
     is_example = shown == "example"
-    updates = tab.example(request()) if is_example else tab.open(str(file), request())
+    updates = tab.example("welcome", request()) if is_example else tab.open(str(file), request())
     assert updates[tab.form.run]["value"] == "Run"
     assert not tab.sessions.get("one").holding
 
 
-def test_a_closed_page_frees_the_engine(tab: RaceTab, model_host: ModelHost, slow: None) -> None:
+def test_a_closed_page_frees_the_engine(tab: RunTab, model_host: ModelHost, slow: None) -> None:
     """Guards against an abandoned race that goes on to its end, which takes 10 seconds here. When a
     page is closed, Gradio closes the generator."""
     racing = Reading(tab.run(filled(tab, max_new_tokens=400), request()))
@@ -235,7 +209,7 @@ def endless(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(distribution_check, "SECONDS", 3600.0)
 
 
-def checked(tab: RaceTab) -> tuple[RaceJob, list[dict[str, Any]], threading.Thread]:
+def checked(tab: RunTab) -> tuple[DecodeJob, list[dict[str, Any]], threading.Thread]:
     """A race whose check is running, a list that gets the check's messages when the check ends, and
     the thread that receives them."""
     sent(tab.run(filled(tab, check=True, temperature=0.9), request()))
@@ -249,7 +223,7 @@ def checked(tab: RaceTab) -> tuple[RaceJob, list[dict[str, Any]], threading.Thre
     return race, messages, reader
 
 
-def test_run_can_be_pressed_while_the_output_is_checked(tab: RaceTab, endless: None) -> None:
+def test_run_can_be_pressed_while_the_output_is_checked(tab: RunTab, endless: None) -> None:
     """Guards against a check that disables Run. Pressing Run ends the check."""
     first, messages, reader = checked(tab)
     buttons = tab.buttons_now(request())
@@ -263,14 +237,14 @@ def test_run_can_be_pressed_while_the_output_is_checked(tab: RaceTab, endless: N
     assert not first.busy
     reader.join(10)
     assert not reader.is_alive()
-    assert {message["race"] for message in messages} <= {name}
+    assert {message["run"] for message in messages} <= {name}
     assert raced(second) != name
-    kept = tab.stored.newest.get(name)
+    kept = tab.run_store.get(name)
     assert kept is not None
     assert kept.results[1].lossless.why in ("stopped", "other_run")  # whichever comes first
 
 
-def test_a_refused_race_does_not_end_the_check_of_the_last_one(tab: RaceTab, endless: None) -> None:
+def test_a_refused_race_does_not_end_the_check_of_the_last_one(tab: RunTab, endless: None) -> None:
     race, messages, reader = checked(tab)
     (message,) = sent(tab.run(filled(tab, prompt=""), request()))
     assert "the prompt is empty" in message["error"]
@@ -278,22 +252,22 @@ def test_a_refused_race_does_not_end_the_check_of_the_last_one(tab: RaceTab, end
     tab.stop(request())
     reader.join(10)
     file = tab.buttons_now(request())[tab.form.save]["value"]
-    kept = tab.stored.newest.get(raced(messages))
+    kept = tab.run_store.get(raced(messages))
     assert kept is not None
-    assert Path(file).read_text() == tab.stored.file_text(kept)
+    assert Path(file).read_text() == kept.log().to_json()
 
 
 @pytest.fixture
 def analysis(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
     """No race is analysed until this event is set."""
     may_begin = threading.Event()
-    judge = RaceJob._judge
+    judge = DecodeJob._judge
 
-    def judge_later(race: RaceJob, finished: Any) -> None:
+    def judge_later(race: DecodeJob, finished: Any) -> None:
         assert may_begin.wait(10)
         judge(race, finished)
 
-    monkeypatch.setattr(RaceJob, "_judge", judge_later)
+    monkeypatch.setattr(DecodeJob, "_judge", judge_later)
     yield may_begin
     may_begin.set()
 
@@ -303,14 +277,14 @@ async def collected(handler: AsyncIterable[str]) -> list[dict[str, Any]]:
 
 
 def test_further_runs_that_wait_for_the_analysis_can_be_stopped(
-    tab: RaceTab, analysis: threading.Event
+    tab: RunTab, analysis: threading.Event
 ) -> None:
     async def pressed() -> list[list[dict[str, Any]]]:
         race = asyncio.create_task(collected(tab.run(filled(tab), request())))
         while not (job := tab.sessions.get("one")) or not job.analysing:
             await asyncio.sleep(0.01)
-        asked = event({"race": job.recording.name})
-        further = asyncio.create_task(collected(tab.race_on(asked, request())))
+        asked = event({"run": job.recording.name})
+        further = asyncio.create_task(collected(tab.more(asked, request())))
         await asyncio.sleep(0.1)
         assert not further.done()
         tab.stop(request())
@@ -323,7 +297,7 @@ def test_further_runs_that_wait_for_the_analysis_can_be_stopped(
     assert tab.buttons_now(request())[tab.form.save]["value"]
 
 
-def test_a_check_can_be_stopped(tab: RaceTab, endless: None) -> None:
+def test_a_check_can_be_stopped(tab: RunTab, endless: None) -> None:
     race, messages, reader = checked(tab)
     tab.stop(request())
     reader.join(10)
@@ -336,7 +310,7 @@ def test_a_check_can_be_stopped(tab: RaceTab, endless: None) -> None:
     assert after[tab.form.save]["value"]
 
 
-def test_without_a_check_nothing_follows_a_race(tab: RaceTab) -> None:
+def test_without_a_check_nothing_follows_a_race(tab: RunTab) -> None:
     sent(tab.run(filled(tab), request()))
     assert sent(tab.check(request())) == []
     assert sent(tab.check(request("stranger"))) == []
@@ -352,7 +326,7 @@ def test_without_a_check_nothing_follows_a_race(tab: RaceTab) -> None:
     ],
 )
 def test_a_bad_value_is_shown_once_and_nothing_on_screen_is_lost(
-    tab: RaceTab, popups: list[str], changes: dict[str, Any], words: str
+    tab: RunTab, popups: list[str], changes: dict[str, Any], words: str
 ) -> None:
     messages = sent(tab.run(filled(tab, **changes), request()))
     assert len(messages) == 1
@@ -366,7 +340,7 @@ def test_a_bad_value_is_shown_once_and_nothing_on_screen_is_lost(
 
 
 @pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.key)
-def test_a_preset_fills_the_form_and_says_what_it_shows(tab: RaceTab, preset: RacePreset) -> None:
+def test_a_preset_fills_the_form_and_says_what_it_shows(tab: RunTab, preset: RunPreset) -> None:
     updates = tab.start_with(preset.name)
     parts = tab.form
     assert updates[parts.about] == preset.about
@@ -374,8 +348,12 @@ def test_a_preset_fills_the_form_and_says_what_it_shows(tab: RaceTab, preset: Ra
     assert updates.get(parts.prompt, "") == preset.prompt
     assert updates[parts.second_prompt] == preset.second_prompt
     assert updates.get(parts.temperature) == preset.temperature
-    for lane, (kind, numbers, verifier) in zip(parts.lanes, preset.all_lanes, strict=True):
-        assert updates[lane.kind] == kind
+    for lane in parts.lanes[len(preset.lanes) :]:
+        assert updates[lane.kind]["value"] == NO_LANE
+        assert updates[lane.group]["visible"] == "hidden"
+    for lane, (kind, numbers, verifier) in zip(parts.lanes, preset.lanes, strict=False):
+        assert updates[lane.group]["visible"] is True
+        assert updates[lane.kind]["value"] == kind
         assert updates[lane.verifier]["value"] == verifier
         assert updates[lane.numbers]["visible"] is bool(numbers)
         assert updates[lane.numbers].get("value", "") == numbers
@@ -383,7 +361,7 @@ def test_a_preset_fills_the_form_and_says_what_it_shows(tab: RaceTab, preset: Ra
 
 
 @pytest.mark.parametrize("name", [[], "no preset"])
-def test_an_unknown_preset_changes_nothing(tab: RaceTab, name: Any) -> None:
+def test_an_unknown_preset_changes_nothing(tab: RunTab, name: Any) -> None:
     """The only update is a `gr.skip()` for the text about the preset."""
     assert [*tab.start_with(name)] == [tab.form.about]
 
@@ -395,40 +373,55 @@ def test_a_new_clock_or_lane_detail_clears_the_text_about_the_preset(
     blocks = page.page(model_host, LOCAL)
     (cleared,) = [one.targets for one in blocks.fns.values() if one.js == "() => ''"]
     names = {blocks.blocks[number].elem_id for number, _ in cleared}
-    fields = {f"rc-{name}-{number}" for name in ("numbers", "verifier") for number in range(1, 5)}
-    assert names == {"rc-clock", *fields}
-    assert {event for _, event in cleared} == {"input"}
+    fields = {f"pg-{name}-{number}" for name in ("numbers", "verifier") for number in range(1, 5)}
+    assert names == {"pg-clock", "pg-add-lane", *fields}
 
 
 @pytest.mark.parametrize("kind", [*form.SHAPES, "none", None, 3, [], "nothing"])
-def test_details_of_any_kind(kind: Any) -> None:
+def test_the_fields_of_a_lane_of_any_kind(tab: RunTab, kind: Any) -> None:
     """The field for numbers is shown if the shape has numbers. The menu of verifiers is shown for
-    every shape but "plain". An empty lane and a lane of an unknown kind show neither."""
-    numbers, verifier = form.details_of(kind)
-    fields = form.SHAPES[kind].fields if isinstance(kind, str) and kind in form.SHAPES else ()
-    assert numbers["visible"] is bool(fields)
-    assert verifier["visible"] is (
-        isinstance(kind, str) and kind in form.SHAPES and kind != "plain"
-    )
+    every shape but "plain". A lane without a shape is hidden."""
+    lane = tab.form.lanes[0]
+    updates = tab.shaped(lane)(kind)
+    is_shape = isinstance(kind, str) and kind in form.SHAPES
+    fields = form.SHAPES[kind].fields if is_shape else ()
+    assert updates[lane.group]["visible"] == (True if is_shape else "hidden")
+    assert updates[lane.numbers]["visible"] is bool(fields)
+    assert updates[lane.verifier]["visible"] is (is_shape and kind != "plain")
 
 
-def test_a_lane_takes_the_labs_tree_from_the_decode_form(tab: RaceTab) -> None:
-    assert tab.details("lab", "lab", "-1 0 1")[0]["value"] == "-1 0 1"
-    assert tab.details("lab", "planned", "4, 2")[0]["value"] == "-1 0 0 1"
-    assert tab.details("chain", "lab", "-1 0 1")[0]["value"] == "6"
-    assert tab.details([], "lab", None)[0]["visible"] is False
+def test_lanes_are_added_until_there_are_four(tab: RunTab) -> None:
+    kinds: list[str] = ["planned", "plain", NO_LANE, NO_LANE]
+    for place in (2, 3):
+        updates = tab.form.added(*kinds)
+        lane = tab.form.lanes[place]
+        assert updates[lane.group]["visible"] is True
+        kinds[place] = updates[lane.kind]["value"]
+        assert updates[tab.form.add]["visible"] is (place == 2)
+    assert len({*kinds}) == 4
+    assert tab.form.added(*kinds) == {tab.form.add: gr.update(visible=False)}
 
 
-def test_a_suggested_tree_is_copied_to_the_form_of_its_lane(tab: RaceTab) -> None:
+def test_a_tree_from_design_runs_beside_plain_decoding(tab: RunTab) -> None:
+    updates = tab.run_tree(Tree.kary(2, 2), "a100-llama-2-7b-eager", [])
+    first, second, *others = tab.form.lanes
+    assert (updates[first.kind]["value"], updates[first.numbers]["value"]) == ("lab", "-1 0 0")
+    assert updates[second.kind]["value"] == "plain"
+    assert {updates[lane.kind]["value"] for lane in others} == {NO_LANE}
+    assert updates[tab.form.clock]["value"] == "a100-llama-2-7b-eager"
+    assert tab.run_tree(Tree.chain(2), "no clock", [])[tab.form.clock]["value"] == ""
+
+
+def test_a_suggested_tree_is_copied_to_the_form_of_its_lane(tab: RunTab) -> None:
     updates = tab.apply(event({"lane": 4, "parents": [-1, 0, 0, 1]}))
     fourth = tab.form.lanes[3]
-    assert updates[fourth.kind] == "lab"
+    assert updates[fourth.kind]["value"] == "lab"
     assert updates[fourth.numbers]["value"] == "-1 0 0 1"
     assert updates[fourth.numbers]["visible"] is True
     assert "Lane 4 is now a tree of 4 nodes" in board_message(tab, updates)["notice"]
-    assert set(updates) == {tab.stage, fourth.kind, fourth.numbers, fourth.verifier}
+    assert set(updates) == {tab.stage, *fourth.parts}
     plain = tab.apply(event({"lane": 2, "parents": [-1]}))
-    assert plain[tab.form.lanes[1].kind] == "plain"
+    assert plain[tab.form.lanes[1].kind]["value"] == "plain"
 
 
 @pytest.mark.parametrize(
@@ -440,7 +433,7 @@ def test_a_suggested_tree_is_copied_to_the_form_of_its_lane(tab: RaceTab) -> Non
         {"lane": 1, "parents": [-1, *range(2000)]},
     ],
 )
-def test_a_bad_suggestion_changes_nothing(tab: RaceTab, popups: list[str], data: Any) -> None:
+def test_a_bad_suggestion_changes_nothing(tab: RunTab, popups: list[str], data: Any) -> None:
     updates = tab.apply(event(data))
     assert [*updates] == [tab.stage]
     assert board_message(tab, updates)["error"].startswith("Not applied: ")
@@ -450,7 +443,7 @@ def test_a_bad_suggestion_changes_nothing(tab: RaceTab, popups: list[str], data:
 OWN = own_profile({**start_values(START), "name": "my card"})
 
 
-def test_the_visitors_own_profile_can_be_chosen_as_clock(tab: RaceTab) -> None:
+def test_the_visitors_own_profile_can_be_chosen_as_clock(tab: RunTab) -> None:
     store = saved_profiles.add_entry([], OWN)
     key = saved_profiles.SAVED + "my card"
     assert tab.form.profiles in tab.form.form
@@ -462,40 +455,116 @@ def test_the_visitors_own_profile_can_be_chosen_as_clock(tab: RaceTab) -> None:
     assert (meta["label"], meta["clock"]) == ("simulated", "my card")
     plain = lane_steps(messages, 0)
     assert plain[0]["seconds"]["verify"] == pytest.approx(OWN.profile.verify_seconds(1), abs=1e-6)
-    link = SimpleNamespace(_data=linked(tab, clock=key))
+    link = SimpleNamespace(_data=linked(clock=key))
     assert tab.use_link(link, store)[tab.form.clock]["value"] == key
     assert "is not a clock" in json.loads(tab.use_link(link, [])[tab.stage])["error"]
+
+
+# -- pauses ----------------------------------------------------------------------------------------
+
+
+def test_a_run_that_was_stopped_before_its_first_step_has_no_file(
+    tab: RunTab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Guards against offering the previous run's file while the page shows the new run."""
+    sent(tab.run(filled(tab), request()))
+    assert tab.buttons_now(request())[tab.form.save]["interactive"] is True
+    monkeypatch.setattr(Decoder, "prefill", lambda _: tab.stop_or_discard("Stop", request()))
+    messages = sent(tab.run(filled(tab, seed=1), request()))
+    assert not any(message.get("steps") for message in messages)
+    assert tab.buttons_now(request())[tab.form.save]["interactive"] is False
+
+
+def test_run_after_stop_continues(tab: RunTab, slow: None) -> None:
+    form = filled(tab, max_new_tokens=400)
+    running = Reading(tab.run(form, request()))
+    first = [next(running) for _ in range(4)][-1]
+    tab.stop_or_discard("Stop", request())
+    rest = sent(running)
+    assert rest[-1]["done"]
+    made = rest[-1]["from"] + len(rest[-1]["steps"])
+    assert tab.buttons_now(request())[tab.form.run]["value"] == "Resume"
+    again = Reading(tab.run(form, request()))
+    second = json.loads(next(again))
+    again.close()
+    assert (second["run"], second["from"]) == (json.loads(first)["run"], made)
+
+
+def test_starting_over_works_if_the_paused_run_is_gone_already(tab: RunTab) -> None:
+    """A paused run loses its caches if many others were paused after it. Guards against a page that
+    then shows Resume for ever."""
+    sent(tab.step(filled(tab), request()))
+    tab.sessions.get("one").release()
+    updates = tab.stop_or_discard("Start over", request())
+    assert (updates[tab.form.run]["value"], updates[tab.form.stop]["value"]) == ("Run", "Stop")
+    words = json.loads(updates[tab.stage])["notice"]
+    assert words.startswith("The paused run can no longer be resumed; its steps stay on screen.")
+
+
+def test_a_paused_run_cannot_be_resumed_after_other_models_were_loaded(tab: RunTab) -> None:
+    sent(tab.step(filled(tab), request()))
+    assert tab.buttons_now(request())[tab.form.run]["value"] == "Resume"
+    tab.sessions.release_all()  # called before models are unloaded
+    updates = tab.buttons_now(request())
+    assert updates[tab.form.run]["value"] == "Run"
+    assert updates[tab.form.stop]["interactive"] is False
+
+
+@pytest.mark.parametrize(
+    ("date", "name"),
+    [
+        ("2026-11-22 12:50", "sequoia-run-2026-11-22-1250.json"),
+        ("../../2026-11-22 12:50", "sequoia-run.json"),
+        (5, "sequoia-run.json"),
+    ],
+)
+def test_a_date_is_in_the_name_of_a_saved_file_only_if_well_formed(date: Any, name: str) -> None:
+    assert recordings.file_name({"date": date}) == name
+
+
+def test_only_a_change_of_a_runs_fields_turns_resume_into_run(model_host: ModelHost) -> None:
+    blocks, tab = wired(model_host)
+    (changed,) = [fn for fn in blocks.fns.values() if "web.changed(" in str(fn.js)]
+    fields = {part._id for part in tab.form.fields.values()}
+    assert set(changed.targets) == {(field, "change") for field in fields}
+
+
+def test_a_file_that_does_not_open_keeps_the_paused_run(
+    tab: RunTab, tmp_path: Path, popups: list[str]
+) -> None:
+    paused = sent(tab.step(filled(tab), request()))[-1]["run"]
+    (tmp_path / "bad.json").write_text("{")
+    assert tab.form.run not in tab.open(str(tmp_path / "bad.json"), request())
+    assert sent(tab.step(filled(tab), request()))[-1]["run"] == paused
+    assert popups == []
 
 
 # -- recordings ------------------------------------------------------------------------------------
 
 
-def test_the_view_opens_with_a_recorded_race(tab: RaceTab) -> None:
-    message = board_message(tab, tab.example(request()))
+def test_a_recorded_run_is_shown_with_its_lanes_and_results(tab: RunTab) -> None:
+    message = board_message(tab, tab.example("a100", request()))
     assert message["meta"]["label"] == "simulated"  # the times of another machine
     lanes = message["lanes"]
     assert [lane["name"] for lane in lanes] == ["Plain", "Tuned chain", "Sequoia"]
     assert {"device", "date", "versions", "clock"} <= set(message["meta"])
-    assert [
-        result["lossless"]["kind"] for result in message["results"] if result and result["lossless"]
-    ] == ["fits"] * 2
     for lane in range(len(lanes)):
         assert lane_steps([message], lane)[-1]["finish"] in ("length", "eos")
 
 
-def test_without_a_recorded_race_the_view_still_opens(
+def test_without_a_recorded_run_the_view_still_opens(
     model_host: ModelHost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "welcome.json").write_text("{")
-    monkeypatch.setattr(race_recordings, "RACES", tmp_path)
+    monkeypatch.setattr(recordings, "RUNS", tmp_path)
     with laid_out():
-        tab = RaceTab(model_host, LOCAL, LiveView(model_host, LOCAL, header()))
+        tab = RunTab(model_host, LOCAL, header())
         tab.build()
-    assert "No recorded race" in board_message(tab, tab.example(request()))["notice"]
+    assert "No recorded run" in board_message(tab, tab.load(request()))["notice"]
 
 
 def test_a_saved_race_is_opened_and_a_spoiled_one_changes_nothing(
-    tab: RaceTab, popups: list[str], tmp_path: Path
+    tab: RunTab, popups: list[str], tmp_path: Path
 ) -> None:
     sent(tab.run(filled(tab), request()))
     good = tmp_path / "good.json"
@@ -509,55 +578,57 @@ def test_a_saved_race_is_opened_and_a_spoiled_one_changes_nothing(
     assert popups == []
 
 
-def test_a_race_recorded_by_command_is_labelled_recorded(
-    tab: RaceTab, model_host: ModelHost
-) -> None:
+def test_a_run_recorded_by_command_is_labelled_recorded(model_host: ModelHost) -> None:
     params = SamplingParams(max_new_tokens=6, seed=3, ignore_eos=True)
-    log = RaceLog.from_json(record_race(PRESETS[0], "def f(x):", params, False, model_host))
+    log = record(request_of_preset(PRESETS[0], "def f(x):", params), model_host)
     assert log.meta["label"] == "recorded"
     assert log.lanes[0].name == "Plain"
     assert log.meta["params"] == asdict(replace(params, ignore_eos=False))
     assert log.results[0] is None
 
 
-def test_a_run_file_is_not_a_race(tab: RaceTab) -> None:
-    path = ASSETS / "runs" / "welcome.json"
-    assert "not a sequoia-race file" in board_message(tab, tab.open(str(path), request()))["error"]
+def test_the_form_opens_with_a_tree_and_plain_decoding_of_the_prompt_shown(tab: RunTab) -> None:
+    kinds = [lane.kind.value for lane in tab.form.lanes]
+    assert kinds == ["planned", "plain", NO_LANE, NO_LANE]
+    assert tab.form.prompt.value == board_message(tab, tab.load(request()))["meta"]["prompt"]
 
 
-def test_the_form_opens_with_the_experiment_of_the_race_shown(tab: RaceTab) -> None:
-    form, meta = tab.form, tab.stored.welcome.meta
-    entry = checked_clock(form.clock.value)
-    assert entry is not None
-    assert entry.name == meta["clock"]
-    assert OPENING.about == form.about.value
-    settings = {name: getattr(form, name).value for name in PARAMS}
-    assert settings.items() <= meta["params"].items()
-    raced = [lane["kind"] for lane in tab.stored.welcome.lanes]
-    asked = [lane.kind.value for lane in form.lanes]
-    assert asked[: len(raced)] == raced
-    assert set(asked[len(raced) :]) == {NO_LANE}
-    assert form.prompt.value == meta["prompt"]
+def test_settings_are_copied_to_the_form_and_an_unknown_run_changes_nothing(
+    tab: RunTab, popups: list[str]
+) -> None:
+    asked = filled(tab, temperature=0.3, seed=7)
+    name = raced(sent(tab.run(asked, request())))
+    updates = tab.take(event({"run": name}))
+    for name in ("prompt", "temperature", "top_p", "max_new_tokens", "seed", "clock"):
+        field = getattr(tab.form, name)
+        assert updates[field]["value"] == asked[field], name
+    kinds = [updates[lane.kind]["value"] for lane in tab.form.lanes]
+    assert kinds == ["plain", "chain", "kary", NO_LANE]
+    example = board_message(tab, tab.example("wide-tree", request()))["run"]
+    numbers = tab.take(event({"run": example}))[tab.form.lanes[0].numbers]
+    assert numbers["value"] == "64, 6"
+    for data in (None, [], {"run": "nobody's"}, {"run": 3}):
+        assert [*tab.take(event(data))] == [tab.stage]
+    assert popups == []
 
 
-def test_a_reload_shows_the_race_in_the_address_while_it_is_stored(tab: RaceTab) -> None:
+def test_a_reload_shows_the_race_in_the_address_while_it_is_stored(tab: RunTab) -> None:
     """Any other name in the address gives the recorded race."""
     messages = sent(tab.run(filled(tab), request()))
     tab.buttons_now(request())
-    name = messages[-1]["race"]
-    again = board_message(tab, tab.load(request("two", race=name)))
-    assert (again["race"], again["meta"]["label"], again["done"]) == (name, "measured", True)
+    name = messages[-1]["run"]
+    again = board_message(tab, tab.load(request("two", run=name)))
+    assert (again["run"], again["meta"]["label"], again["done"]) == (name, "measured", True)
     assert again["steps"] == [step for message in messages for step in message.get("steps", [])]
-    for asked in ({"race": ""}, {"race": "nobody's"}, {"race": name + "x"}, {}):
+    for asked in ({"run": ""}, {"run": "nobody's"}, {"run": name + "x"}, {}):
         recorded = board_message(tab, tab.load(request("three", **asked)))
-        assert recorded["race"] == tab.stored.welcome.name
-        assert recorded["meta"]["label"] == "simulated"  # the recorded race has simulated times
+        assert recorded["meta"]["label"] == "recorded"
 
 
 # -- links -----------------------------------------------------------------------------------------
 
 
-def linked(tab: RaceTab, **changes: Any) -> dict[str, Any]:
+def linked(lanes: Sequence[Lane] = LANES, **changes: Any) -> dict[str, Any]:
     """The values of a form, as a link has them."""
     usual = {
         "prompt": "x = 1",
@@ -570,42 +641,31 @@ def linked(tab: RaceTab, **changes: Any) -> dict[str, Any]:
         "seed": 3,
         "clock": "a100-llama-2-7b-eager",
     }
-    lanes = {
-        f"{name}{number}": value
-        for number, lane in enumerate(LANES, start=1)
-        for name, value in zip(("kind", "numbers", "verifier"), lane, strict=True)
-    }
-    return {**usual, **lanes, **changes}
+    return {**usual, **values_of(lanes), **changes}
 
 
-def test_the_lanes_of_a_link_fill_the_form(tab: RaceTab) -> None:
-    values = linked(tab)
+def test_the_values_of_a_link_fill_the_form(tab: RunTab) -> None:
+    values = linked()
     updates = tab.use_link(SimpleNamespace(_data={**values, "other": 1}))
-    unused = {"numbers1", "numbers3", "verifier3"}  # lane 1 is plain, and lane 3 is empty
-    parts = {name: part for name, part in tab.form.fields.items() if name not in unused}
-    assert all(updates[part]["value"] == values[name] for name, part in parts.items())
+    for name, part in tab.form.fields.items():
+        if not name.startswith("numbers") or values[name]:
+            assert updates[part]["value"] == values[name], name
     assert updates[tab.form.lanes[1].numbers]["visible"] is True
     assert updates[tab.form.lanes[0].numbers]["visible"] is False
-
-
-@pytest.mark.parametrize("value", ["zzz", {}, None])
-def test_a_link_does_not_change_fields_that_its_lanes_do_not_use(tab: RaceTab, value: Any) -> None:
-    unused = {"numbers1": value, "numbers3": value, "verifier3": value}
-    updates = tab.use_link(SimpleNamespace(_data=linked(tab, **unused)))
-    assert tab.form.prompt in updates
-    assert all("value" not in updates[tab.form.fields[name]] for name in unused)
 
 
 @pytest.mark.parametrize(
     ("name", "value", "words"),
     [
         ("numbers4", "2", "Lane 4: "),
+        ("temperature", 99, "Temperature: 99"),
+        ("prompt", {"x": 1}, "the prompt is empty"),
         ("verifier2", {}, "Lane 2: "),
         ("clock", "mine", "Timed on: 'mine' is not a clock"),
     ],
 )
-def test_a_damaged_link_changes_no_field(tab: RaceTab, name: str, value: Any, words: str) -> None:
-    updates = tab.use_link(SimpleNamespace(_data=linked(tab, **{name: value})))
+def test_a_damaged_link_changes_no_field(tab: RunTab, name: str, value: Any, words: str) -> None:
+    updates = tab.use_link(SimpleNamespace(_data=linked(**{name: value})))
     assert [*updates] == [tab.stage]
     error = json.loads(updates[tab.stage])["error"]
     assert error.startswith("The settings of this link are not used: ")

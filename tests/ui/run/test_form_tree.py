@@ -14,9 +14,7 @@ from sequoia import Acceptance, Pair, SamplingParams, Tree
 from sequoia.measuring import defaults
 from sequoia.models.chat_format import ChatFormat
 from sequoia.models.chat_template import ChatTemplate
-from ui.decode.form_tree import FormTrees
-from ui.decode.request import tree_request_of
-from ui.race.request import lane_tree
+from ui.run.form_tree import FormTrees
 from ui.serving.limits import LOCAL
 from ui.serving.model_host import ModelHost
 from ui.shared.saved_profiles import SAVED, Entry, add_entry, shipped
@@ -49,17 +47,9 @@ def parents(trees: FormTrees, form: Mapping[str, Any]) -> Any:
 def test_a_lane_shows_its_tree_if_it_has_a_fixed_one(
     model_host: ModelHost, kind: str, numbers: str, tree: Tree | None
 ) -> None:
-    trees = FormTrees(model_host, LOCAL, lane_tree)
+    trees = FormTrees(model_host, LOCAL)
     wanted = list(tree.parents) if tree else None
     assert parents(trees, {"kind": kind, "numbers": numbers}) == wanted
-
-
-def test_the_fields_of_a_run_give_its_tree(model_host: ModelHost) -> None:
-    trees = FormTrees(model_host, LOCAL, tree_request_of)
-    assert parents(trees, {"tree": "kary", "first": 3, "second": 2}) == [-1, 0, 0, 0]
-    assert parents(trees, {"tree": "branching", "branching": "1 2"}) == [-1, 0, 1, 1]
-    for first in (None, 2.5, "x", -1, 10**9):
-        assert parents(trees, {"tree": "chain", "first": first}) is None
 
 
 def test_a_fitted_tree_is_the_one_that_runs(model_host: ModelHost, pair: Pair) -> None:
@@ -68,13 +58,13 @@ def test_a_fitted_tree_is_the_one_that_runs(model_host: ModelHost, pair: Pair) -
     params = SamplingParams(temperature=0.6)
     defaults.machine(pair)
     defaults.acceptance_of(pair, params)
-    trees = FormTrees(model_host, LOCAL, tree_request_of)
+    trees = FormTrees(model_host, LOCAL)
     for kind, numbers in (("best", (9, 4)), ("planned", ()), ("tuned_chain", ())):
         tree = TreeRequest(kind, numbers).tree(pair, params, "sequoia", "").tree
         assert isinstance(tree, Tree)
-        first, second = [*numbers, None, None][:2]
         wanted = list(tree.parents) if len(tree) > 1 else None
-        assert parents(trees, {"tree": kind, "first": first, "second": second}) == wanted
+        form = {"kind": kind, "numbers": ", ".join(map(str, numbers))}
+        assert parents(trees, form) == wanted
 
 
 def test_nothing_is_measured_for_a_picture(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -91,9 +81,8 @@ def test_nothing_is_measured_for_a_picture(monkeypatch: pytest.MonkeyPatch) -> N
     "asked", [None, 3, [], "x", {"kind": []}, {"kind": "chain", "numbers": {}}]
 )
 def test_whatever_a_browser_asks_has_an_answer(model_host: ModelHost, asked: Any) -> None:
-    for read in (lane_tree, tree_request_of):
-        answer = json.loads(FormTrees(model_host, LOCAL, read).get_tree(asked))
-        assert answer == {"parents": None, "waits": False}
+    answer = json.loads(FormTrees(model_host, LOCAL).get_tree(asked))
+    assert answer == {"parents": None, "waits": False}
 
 
 def test_a_tree_is_planned_once_until_something_new_is_measured(
@@ -108,7 +97,7 @@ def test_a_tree_is_planned_once_until_something_new_is_measured(
         return known_tree(self, *arguments)
 
     monkeypatch.setattr(TreeRequest, "known_tree", counted)
-    trees = FormTrees(model_host, LOCAL, lane_tree)
+    trees = FormTrees(model_host, LOCAL)
     for kind in ("best", "best", "planned", "best"):
         parents(trees, {"kind": kind, "numbers": "9, 4"})
     assert planned == ["best", "planned"]
@@ -127,7 +116,7 @@ def test_a_chat_message_has_the_tree_of_its_own_acceptance(
     """Acceptance is counted separately for chat messages and for plain text."""
     pair = replace(fakes.tiny_pair(), template=CHAT)
     monkeypatch.setattr(ModelHost, "pair_now", pair)
-    trees = FormTrees(model_host, LOCAL, lane_tree)
+    trees = FormTrees(model_host, LOCAL)
     form = {"kind": "best", "numbers": "4, 4", "clock": "a100-llama-2-7b-eager"}
     plain, chat = pair.measured.acceptances, pair.as_chat().measured.acceptances
     chat[0.6, 1.0, "sequoia"] = Acceptance((0.9, 0.02, 0.01))
@@ -139,14 +128,14 @@ def test_a_chat_message_has_the_tree_of_its_own_acceptance(
 
 
 def test_only_the_last_trees_are_remembered(model_host: ModelHost) -> None:
-    trees = FormTrees(model_host, LOCAL, lane_tree)
+    trees = FormTrees(model_host, LOCAL)
     for nodes in range(1, 100):
         parents(trees, {"kind": "chain", "numbers": str(nodes)})
     assert len(trees.last._trees) == 64
 
 
 def test_a_tree_larger_than_allowed_is_not_drawn(model_host: ModelHost) -> None:
-    trees = FormTrees(model_host, replace(LOCAL, nodes=16), lane_tree)
+    trees = FormTrees(model_host, replace(LOCAL, nodes=16))
     assert parents(trees, {"kind": "chain", "numbers": "16"}) is not None
     assert parents(trees, {"kind": "chain", "numbers": "17"}) is None
 
@@ -158,13 +147,13 @@ def test_a_tree_is_planned_for_a_saved_profile(model_host: ModelHost, pair: Pair
     defaults.acceptance_of(pair, params)
     profile = shipped()["a100-llama-2-7b-eager"].profile
     steep = replace(profile, target_seconds=((1, 0.01, 0.0), (64, 1.0, 0.0)))
-    trees = FormTrees(model_host, LOCAL, tree_request_of)
-    form = {"tree": "planned", "clock": SAVED + "mine"}
+    trees = FormTrees(model_host, LOCAL)
+    form = {"kind": "planned", "clock": SAVED + "mine"}
     assert parents(trees, {**form, "profiles": []}) is None
     planned = {
         name: parents(trees, {**form, "profiles": add_entry([], Entry("mine", one))})
         for name, one in {"flat": profile, "steep": steep}.items()
     }
     assert len(planned["flat"]) > len(planned["steep"] or [0])
-    kary = {**form, "tree": "kary", "first": 3, "second": 2}
+    kary = {**form, "kind": "kary", "numbers": "3, 2"}
     assert parents(trees, {**kary, "profiles": add_entry([], Entry("mine", profile))}) is not None

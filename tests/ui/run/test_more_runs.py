@@ -14,18 +14,18 @@ from typing import Any
 import pytest
 from visits import Gate, sent, wait
 
-import ui.race.race_on
+import ui.run.more_runs
 from sequoia import Pair, Race, SamplingParams
 from sequoia.errors import BadTrace
 from sequoia.saved_files.pooled_runs import PooledRun
 from sequoia.saved_files.race_file import RaceLog
-from ui.decode.recordings import RunStore
-from ui.race import pooled
-from ui.race.messages import OpenedRace, RaceRecording
-from ui.race.pooled import FurtherRun, further_runs, prompts_of
-from ui.race.race_on import RaceOnJob
-from ui.race.request import RaceRequest
-from ui.race.run import RaceJob
+from ui.run import pooled
+from ui.run.decode_job import DecodeJob
+from ui.run.messages import OpenedRun, Recording
+from ui.run.more_runs import MoreRunsJob
+from ui.run.pooled import FurtherRun, further_runs, prompts_of
+from ui.run.recordings import RunStore
+from ui.run.request import RunRequest
 from ui.serving.fair_queue import Busy
 from ui.serving.limits import LOCAL
 from ui.serving.model_host import ModelHost
@@ -56,12 +56,12 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def raced(model_host: ModelHost) -> Callable[..., RaceRecording]:
+def raced(model_host: ModelHost) -> Callable[..., Recording]:
     """Makes a race from FORM with `changes`, and runs it to its end."""
 
-    def made(**changes: Any) -> RaceRecording:
-        job = RaceJob(
-            RaceRequest.parse({**FORM, **changes}, LOCAL), model_host, LOCAL, RunStore(8, 10**6)
+    def made(**changes: Any) -> Recording:
+        job = DecodeJob(
+            RunRequest.parse({**FORM, **changes}, LOCAL), model_host, LOCAL, RunStore(8, 10**6)
         )
         job.start()
         assert sent(job.messages())[-1]["error"] is None
@@ -82,13 +82,13 @@ def test_a_race_goes_on_as_long_as_its_verdict_needs(more: int | None, wanted: i
 @pytest.fixture
 def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
     gate = Gate()
-    monkeypatch.setattr(ui.race.race_on, "Race", gate.before(Race))
+    monkeypatch.setattr(ui.run.more_runs, "Race", gate.before(Race))
     yield gate
     gate.open()
 
 
-def all_messages(race: RaceRecording, model_host: ModelHost) -> list[dict[str, Any]]:
-    job = RaceOnJob(race, model_host, LOCAL)
+def all_messages(race: Recording, model_host: ModelHost) -> list[dict[str, Any]]:
+    job = MoreRunsJob(race, model_host, LOCAL)
     job.start()
     return sent(job.messages())
 
@@ -167,7 +167,7 @@ def test_two_prompts_of_one_kind_stay_and_only_the_seeds_change() -> None:
 
 
 def test_a_race_of_two_prompts_goes_on_with_both(
-    raced: Callable[..., RaceRecording], model_host: ModelHost
+    raced: Callable[..., Recording], model_host: ModelHost
 ) -> None:
     lanes = [("plain", "", "sequoia"), ("chain", "3", "sequoia")]
     race = raced(second_prompt=STORY, lanes=lanes, temperature=0.9, max_new_tokens=40)
@@ -182,7 +182,7 @@ def test_a_race_of_two_prompts_goes_on_with_both(
         (0, 0),
         (1, 1),
     }
-    again = OpenedRace(RaceLog.from_json(log.to_json()))
+    again = OpenedRun(RaceLog.from_json(log.to_json()))
     assert again.judged["verdict"]["headlines"] == verdict["headlines"]
     assert again.log().pool == log.pool
     first, *others = again.judged["pool"]["runs"]
@@ -192,7 +192,7 @@ def test_a_race_of_two_prompts_goes_on_with_both(
 
 @pytest.mark.parametrize("temperature", [0.0, 0.9])
 def test_a_race_goes_on_and_pools_its_runs(
-    raced: Callable[..., RaceRecording], model_host: ModelHost, temperature: float
+    raced: Callable[..., Recording], model_host: ModelHost, temperature: float
 ) -> None:
     race = raced(temperature=temperature)
     first = race.judged
@@ -202,7 +202,7 @@ def test_a_race_goes_on_and_pools_its_runs(
     counts = [len(message["pool"]["runs"]) for message in messages]
     assert counts == sorted(counts)
     last = messages[-1]
-    assert (last["race"], last["error"]) == (race.name, None)
+    assert (last["run"], last["error"]) == (race.name, None)
     assert len(last["pool"]["runs"]) == 1 + FURTHER
     assert (last["pool"]["planned"], last["pool"]["more"]) == (None, 0)
     assert last["pool"]["seeds"] is (temperature > 0)
@@ -213,11 +213,11 @@ def test_a_race_goes_on_and_pools_its_runs(
     seeds = [run.seed for run in race.pool.runs]
     assert seeds == ([4, 5, 6] if temperature else [3, 3, 3])
     with pytest.raises(BadTrace, match="no further runs are possible"):
-        RaceOnJob(race, model_host, LOCAL)
+        MoreRunsJob(race, model_host, LOCAL)
 
 
 def test_a_stopped_race_has_no_further_runs(
-    raced: Callable[..., RaceRecording], model_host: ModelHost, monkeypatch: pytest.MonkeyPatch
+    raced: Callable[..., Recording], model_host: ModelHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     race = raced()
     log = race.log()
@@ -225,17 +225,17 @@ def test_a_stopped_race_has_no_further_runs(
     lanes = [replace(lane, run=run) for lane, run in zip(log.lanes, runs, strict=True)]
     monkeypatch.setattr(race, "log", lambda: replace(log, lanes=tuple(lanes)))
     with pytest.raises(BadTrace, match="stopped before its end"):
-        RaceOnJob(race, model_host, LOCAL)
+        MoreRunsJob(race, model_host, LOCAL)
 
 
 def test_a_race_that_waits_may_follow_the_further_runs_of_another(
-    raced: Callable[..., RaceRecording], model_host: ModelHost, gate: Gate
+    raced: Callable[..., Recording], model_host: ModelHost, gate: Gate
 ) -> None:
     """A visitor whose race waits in the queue can watch another race's further runs."""
-    further = RaceOnJob(raced(), model_host, LOCAL)
+    further = MoreRunsJob(raced(), model_host, LOCAL)
     further.start()
     assert gate.begun.acquire(timeout=10)
-    waiting = RaceJob(RaceRequest.parse(FORM, LOCAL), model_host, LOCAL, RunStore(8, 10**6))
+    waiting = DecodeJob(RunRequest.parse(FORM, LOCAL), model_host, LOCAL, RunStore(8, 10**6))
     waiting.start()
     wait(lambda: model_host.queue.awaited)
     messages = waiting.messages()
@@ -247,12 +247,12 @@ def test_a_race_that_waits_may_follow_the_further_runs_of_another(
 
 
 def test_runs_under_way_have_intervals_and_no_p_values(
-    raced: Callable[..., RaceRecording], model_host: ModelHost, gate: Gate
+    raced: Callable[..., Recording], model_host: ModelHost, gate: Gate
 ) -> None:
     race = raced()
-    job = RaceOnJob(race, model_host, LOCAL)
+    job = MoreRunsJob(race, model_host, LOCAL)
     with pytest.raises(Busy):
-        RaceOnJob(race, model_host, LOCAL)
+        MoreRunsJob(race, model_host, LOCAL)
     job.start()
     messages = job.messages()
     gate.passes.release(3)
@@ -266,10 +266,10 @@ def test_runs_under_way_have_intervals_and_no_p_values(
 
 
 def test_stop_keeps_the_runs_that_are_complete(
-    raced: Callable[..., RaceRecording], model_host: ModelHost, monkeypatch: pytest.MonkeyPatch
+    raced: Callable[..., Recording], model_host: ModelHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     race = raced()
-    job = RaceOnJob(race, model_host, LOCAL)
+    job = MoreRunsJob(race, model_host, LOCAL)
     one_run = job._one_run
 
     def halted_in_the_second(further: FurtherRun) -> PooledRun | None:
@@ -291,22 +291,22 @@ def test_stop_keeps_the_runs_that_are_complete(
 
 @pytest.mark.parametrize("slow", [1, FURTHER])
 def test_a_run_that_ends_after_the_time_limit_is_kept(
-    raced: Callable[..., RaceRecording],
+    raced: Callable[..., Recording],
     model_host: ModelHost,
     monkeypatch: pytest.MonkeyPatch,
     slow: int,
 ) -> None:
     """Run number `slow` takes too long. If it is the last run, the series is complete anyway."""
     race = raced()
-    job = RaceOnJob(race, model_host, LOCAL)
+    job = MoreRunsJob(race, model_host, LOCAL)
     one_run = job._one_run
     now = [0.0]
-    monkeypatch.setattr(ui.race.race_on, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr(ui.run.more_runs, "time", SimpleNamespace(monotonic=lambda: now[0]))
 
     def made(further: FurtherRun) -> PooledRun | None:
         run = one_run(further)
         if further == job._runs[slow - 1]:
-            now[0] = ui.race.race_on.TIME_LIMITS * LOCAL.seconds + 1
+            now[0] = ui.run.more_runs.TIME_LIMITS * LOCAL.seconds + 1
         return run
 
     monkeypatch.setattr(job, "_one_run", made)
@@ -317,14 +317,14 @@ def test_a_run_that_ends_after_the_time_limit_is_kept(
 
 
 def test_another_visitor_comes_between_two_runs(
-    raced: Callable[..., RaceRecording],
+    raced: Callable[..., Recording],
     model_host: ModelHost,
     gate: Gate,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The visitor enters the queue during the first further run and is served before the second."""
     race = raced()
-    job = RaceOnJob(race, model_host, LOCAL)
+    job = MoreRunsJob(race, model_host, LOCAL)
     begun = []
     served = []
     lanes = job._lanes
@@ -353,12 +353,12 @@ def test_another_visitor_comes_between_two_runs(
 
 
 def test_the_file_of_a_race_has_its_further_runs(
-    raced: Callable[..., RaceRecording], model_host: ModelHost
+    raced: Callable[..., Recording], model_host: ModelHost
 ) -> None:
     race = raced(temperature=0.9)
     last = all_messages(race, model_host)[-1]
     file = race.log().to_json()
-    again = OpenedRace(RaceLog.from_json(file))
+    again = OpenedRun(RaceLog.from_json(file))
     runs = RaceLog.from_json(file).pool.runs
     assert runs == race.pool.runs
     for run in runs:
@@ -369,12 +369,12 @@ def test_the_file_of_a_race_has_its_further_runs(
     assert shown["verdict"]["headlines"] == last["verdict"]["headlines"]
     assert len(shown["pool"]["runs"]) == 1 + FURTHER
     assert shown["pool"]["more"] == 0  # a race from a file cannot go on
-    with pytest.raises(BadTrace, match="not run here"):
-        RaceOnJob(again, model_host, LOCAL)
+    with pytest.raises(BadTrace, match="not made here"):
+        MoreRunsJob(again, model_host, LOCAL)
 
 
 def test_a_race_does_not_go_on_with_other_models(
-    raced: Callable[..., RaceRecording], model_host: ModelHost, pair: Pair
+    raced: Callable[..., Recording], model_host: ModelHost, pair: Pair
 ) -> None:
     race = raced()
     race.meta["target"] = "another"
