@@ -33,15 +33,15 @@ PAGE = [
     {"words"},
     {"shared"},
     {"serving"},
-    {"decode"},
-    {"race", "lab", "hardware", "models", "tour", "walk", "lossless", "experiments", "engines"},
+    {"run"},
+    {"film", "lab", "hardware", "models", "tour", "walk"},
+    {"lossless", "experiments", "engines"},
     {"api", "notebook", "paper"},
     {"page", "record"},
 ]
 NOT_THE_ENGINE = {"gradio", "plotly", "ui", "app"}
 WITHOUT_GRADIO = [
-    *("ui.decode." + name for name in ("messages", "request", "run", "recordings")),
-    *("ui.race." + name for name in ("messages", "request", "run", "report")),
+    *("ui.run." + name for name in ("messages", "request", "decode_job", "recordings", "report")),
     *("ui.serving." + name for name in ("sessions", "fair_queue", "model_host", "job", "run_job")),
     *("ui.shared." + name for name in ("tree_menu", "tree_request", "prompts", "markup")),
     *("ui.experiments." + name for name in ("experiment_job", "messages")),
@@ -49,7 +49,7 @@ WITHOUT_GRADIO = [
     *("ui.words." + name for name in ("experiments", "losslessness", "plans", "race_verdict")),
     *("ui.words." + name for name in ("hardware", "paper", "race_analysis")),
 ]
-VIEWS_OF_RUNS = {"decode", "race"}
+VIEWS_OF_RUNS = {"film"}
 SCRIPTS = [path.relative_to(ROOT) for path in modules()]
 LIBRARIES_OF_MODELS = {"transformers", "tokenizers", "huggingface_hub", "safetensors", "accelerate"}
 

@@ -22,7 +22,7 @@ from sequoia import Acceptance, Tree, best_tree
 from sequoia.algorithm.expected_tokens import expected_tokens
 from sequoia.algorithm.tree_formats import from_paths, tree_of_json
 from sequoia.errors import BadTree
-from ui.decode.request import tree_request_of
+from ui.run.request import lane_tree
 from ui.serving.limits import LOCAL
 
 RATES = Acceptance((0.5, 0.2, 0.1))
@@ -50,7 +50,7 @@ def test_a_form_reads_every_format(tree: Tree) -> None:
     if (branching := to_branching(tree)) is not None:
         texts.append(json.dumps(branching))
     for text in texts:
-        asked = tree_request_of({"tree": "lab", "branching": f" {text}\n"}, LOCAL)
+        asked = lane_tree({"kind": "lab", "numbers": f" {text}\n"}, LOCAL)
         assert asked.numbers == (" ".join(map(str, tree.parents)),)
 
 
@@ -64,7 +64,7 @@ def test_other_text_is_refused_at_the_field(text: str) -> None:
     with pytest.raises(BadTree):
         tree_of_json(text)
     with pytest.raises(BadTree, match=r"^parents: "):
-        tree_request_of({"tree": "lab", "branching": text}, LOCAL)
+        lane_tree({"kind": "lab", "numbers": text}, LOCAL)
 
 
 def test_networkx_reads_the_node_link_format() -> None:

@@ -11,16 +11,14 @@ from typing import Any
 import pytest
 
 from sequoia import HardwareProfile, Run, SequoiaError, Tree
-from ui.run.recordings import opened as opened_race
-from ui.run.recordings import opened as opened_run
+from ui.run.recordings import opened
 from ui.serving.limits import LOCAL
 from ui.shared.saved_profiles import load_upload
 
 SAVED = Path(__file__).resolve().parents[1] / "saved"
 BOM = b"\xef\xbb\xbf"
 UPLOADS: dict[str, Callable[[str], Any]] = {
-    "runs/greedy": lambda path: opened_run(path, LOCAL.upload),
-    "races/greedy": lambda path: opened_race(path, LOCAL.upload),
+    "races/greedy": lambda path: opened(path, LOCAL.upload),
     "profiles/kept": load_upload,
 }
 TEXTS: dict[str, Callable[[str], Any]] = {

@@ -1,34 +1,21 @@
-"""The page can open files that people saved earlier. It shows saved runs and races as recorded.
+"""The page can open files that people saved earlier. It shows saved runs as recorded.
 test_saved_files.py says where the files in `tests/saved/` come from."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from sequoia import Pair, SamplingParams, Tree
-from ui.run.recordings import opened as opened_race
-from ui.run.recordings import opened as opened_run
-from ui.run.recordings import shown_as
-from ui.run.request import settings_of as settings_of_run
+from ui.run.recordings import opened
+from ui.run.request import RunRequest, settings_of
 from ui.serving.limits import LOCAL
 from ui.shared.saved_profiles import load_upload as load_profile
 from ui.shared.tree_request import TreeRequest
 
 SAVED = Path(__file__).resolve().parents[1] / "saved"
-# name: label of the plain decoding time, requested tree shape
-RUNS = {
-    "greedy": ("recorded", ["planned"]),
-    "top-p": ("recorded", ["best", 12, 5]),
-    "specinfer": ("recorded", ["branching", "3, 2, 1"]),
-    "stopped": (None, ["kary", 2, 4]),
-    "dynamic": ("recorded", ["dynamic", 12, 6]),
-    "replanned": (None, ["replanned", 12, 6]),
-    "plain": (None, ["plain"]),
-}
 RACES = {  # name: steps of all lanes, whether it was stopped, verdict of each lane
     "greedy": (24 + 13 + 12, False, [None, "exact", "exact"]),
     "law": (24 + 11 + 10, False, [None, "fits", "fits"]),
@@ -46,37 +33,10 @@ PROFILES = {  # file: name in the menu, source of its figures, start of the note
 }
 
 
-def run_message(name: str) -> dict[str, Any]:
-    """The message that the page gets when the file of a run is opened."""
-    run = opened_run(str(SAVED / "runs" / f"{name}.json"), LOCAL.upload)
-    return json.loads(shown_as(run, name, stored=True).message)
-
-
-@pytest.mark.parametrize("name", RUNS)
-def test_a_run_opens(name: str) -> None:
-    plain_label, tree_request = RUNS[name]
-    message = run_message(name)
-    meta = message["meta"]
-    assert meta["label"] == "recorded"
-    assert meta.get("speedup", {}).get("label") == plain_label
-    assert meta["tree"].get("rates", "recorded") == "recorded"
-    assert meta["tree"]["request"] == tree_request
-    assert message["done"] is True
-
-
-@pytest.mark.parametrize("name", RUNS)
-def test_the_settings_of_a_run_go_into_the_form(name: str) -> None:
-    message = run_message(name)
-    settings = settings_of_run(message["meta"], LOCAL)
-    assert [settings["tree"], *settings["numbers"]] == RUNS[name][-1]
-    assert settings["prompt"] == message["meta"]["prompt"]
-    assert (settings["max_new_tokens"], settings["seed"]) == (24, 1)
-
-
 @pytest.mark.parametrize("name", RACES)
 def test_a_race_opens(name: str) -> None:
     moves, stopped, verdicts = RACES[name]
-    race = opened_race(str(SAVED / "races" / f"{name}.json"), LOCAL.upload)
+    race = opened(str(SAVED / "races" / f"{name}.json"), LOCAL.upload)
     message = json.loads(race.whole())
     assert len(message["steps"]) == moves
     assert message["stopped"] is stopped
@@ -85,6 +45,8 @@ def test_a_race_opens(name: str) -> None:
     assert found == verdicts
     assert {result["lossless"]["label"] for result in message["results"] if result} == {"recorded"}
     assert {lane.run.meta["label"] for lane in race.log().lanes} == {"recorded"}
+    again = RunRequest.parse(settings_of(race.log(), LOCAL), LOCAL)
+    assert [lane.name for lane in again.lanes] == [lane.name for lane in race.log().lanes]
 
 
 def test_only_the_labels_of_an_opened_race_change(tmp_path: Path) -> None:
@@ -96,7 +58,7 @@ def test_only_the_labels_of_an_opened_race_change(tmp_path: Path) -> None:
     data["lanes"][1]["description"] = "measured by hand"
     path = tmp_path / "race.json"
     path.write_text(json.dumps(data))
-    message = json.loads(opened_race(str(path), LOCAL.upload).whole())
+    message = json.loads(opened(str(path), LOCAL.upload).whole())
     found = message["results"][1]
     assert found["lossless"]["count"]["cells"][0]["text"] == " measured"
     assert found["lossless"]["count"]["context"] == "it was measured"

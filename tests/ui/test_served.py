@@ -48,13 +48,12 @@ def test_the_page_calls_only_these_functions_without_the_queue(blocks: gr.Blocks
 def test_all_model_work_shares_one_queue(blocks: gr.Blocks) -> None:
     found = sorted(str(fn.api_name) for fn in blocks.fns.values() if fn.concurrency_id == "engine")
     wanted = {
-        "decode": ["again", "run", "step"],
         "experiments": ["run_experiment"],
         "hardware": ["measure"],
         "lab": ["count", "run"],
         "lossless": ["test_losslessness", "test_losslessness"],  # by Run, and by a press on a bug
         "models": ["change"],
-        "race": ["check", "check", "more_runs", "run", "step"],  # a check after Run and after Step
+        "run": ["check", "check", "more", "run", "step"],  # a check after Run and after Step
     }
     assert found == [f"{tab}_{name}" for tab, names in wanted.items() for name in names]
 
@@ -96,7 +95,7 @@ def test_a_public_page_cannot_measure_the_machine(pair: Pair) -> None:
     the profile with which all visitors' trees are planned."""
     made = page.page(ModelHost(lambda: pair, 4), PUBLIC)
     names = [str(fn.api_name) for fn in made.fns.values()]
-    assert "decode_run" in names
+    assert "run_run" in names
     assert not [name for name in names if "measur" in name]
 
 

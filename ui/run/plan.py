@@ -81,8 +81,8 @@ def elsewhere_in(meta: Mapping[str, Any]) -> Elsewhere | None:
 
 
 def _repeats(lanes: Sequence[ChosenLane]) -> Iterator[tuple[int, int]]:
-    """(lane, other lane), by index, for each lane with a planned tree that would make the same steps
-    as another lane on the same prompt. Of two planned trees, the second counts as the repeat."""
+    """(lane, other lane), by index, for each lane with a planned tree that would make the same
+    steps as another lane on the same prompt. Of two planned trees, the second counts as the repeat."""
     for i, lane in enumerate(lanes):
         if not _is_planned(lane):
             continue

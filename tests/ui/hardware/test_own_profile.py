@@ -6,13 +6,12 @@ import json
 from typing import Any
 
 import pytest
-from visits import laid_out, request
+from visits import laid_out, request, run_request
 
 from sequoia import SequoiaError, named_profile
 from ui.hardware.own_profile import START, BadField, own_profile, start_values
 from ui.hardware.tab import HardwareTab
 from ui.run import clocks
-from ui.run.request import DecodeRequest
 from ui.run.tab import RunTab
 from ui.serving.limits import LOCAL
 from ui.serving.model_host import ModelHost
@@ -116,40 +115,25 @@ def test_the_banner_says_if_no_more_profiles_can_be_saved(tab: HardwareTab) -> N
 
 
 # -- as a clock ------------------------------------------------------------------------------------
-# A run in Decode can be timed with the predicted times of a profile, which is then its clock.
+# A run can be timed with the predicted times of a profile, which is then its clock.
 
 
-def test_the_visitors_own_profile_is_a_clock_in_decode() -> None:
+def test_the_visitors_own_profile_is_a_clock() -> None:
     store = saved_profiles.add_entry([], own_profile(GOOD))
     key = SAVED + "my card"
     assert ("as on “my card” (simulated)", key) in clocks.clock_choices(store)
-    asked = {
-        "prompt": "x",
-        "temperature": 0.6,
-        "top_p": 1.0,
-        "max_new_tokens": 4,
-        "seed": 0,
-        "tree": "planned",
-        "first": None,
-        "second": None,
-        "branching": None,
-        "verifier": "sequoia",
-        "compare": False,
-        "clock": key,
-        "profiles": store,
-    }
-    clock = DecodeRequest.parse(asked, LOCAL).simulated_clock
+    clock = run_request(clock=key, profiles=store).simulated_clock
     assert (clock.name, clock.profile) == ("my card", own_profile(GOOD).profile)
     for other in (None, [], ["{"], 3):
         with pytest.raises(SequoiaError, match="Timed on: 'kept:my card' is not a clock"):
-            DecodeRequest.parse({**asked, "profiles": other}, LOCAL)
+            run_request(clock=key, profiles=other)
 
 
 def test_a_removed_clock_is_replaced_by_the_clock_of_this_machine(model_host: ModelHost) -> None:
-    live = RunTab(model_host, LOCAL, None)
+    runs = RunTab(model_host, LOCAL, None)
     with laid_out():
-        live.build()
+        runs.build()
     store = saved_profiles.add_entry([], own_profile(GOOD))
     key = SAVED + "my card"
-    assert "value" not in live.form.offer_clocks(store, key)[live.form.clock]
-    assert live.form.offer_clocks([], key)[live.form.clock]["value"] == ""
+    assert "value" not in runs.form.offer_clocks(store, key)[runs.form.clock]
+    assert runs.form.offer_clocks([], key)[runs.form.clock]["value"] == ""

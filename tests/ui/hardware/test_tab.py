@@ -7,14 +7,14 @@ import asyncio
 import dataclasses
 import json
 import math
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from fakes import made_profile
-from visits import Reading, laid_out, request, wait
+from visits import KARY, PLAIN, Reading, laid_out, request, wait
 
 from sequoia import Pair, Run, machine
 from sequoia.measuring.counted_acceptance import AcceptanceByLevel, Cell
@@ -23,7 +23,8 @@ from ui.hardware import tab as hardware_tab
 from ui.hardware.form import NONE
 from ui.hardware.profile_job import Measurement, ProfileJob
 from ui.hardware.tab import HERE, HardwareTab
-from ui.run.recordings import Finished, played
+from ui.run.messages import OpenedRun
+from ui.run.report import drafted_lane
 from ui.run.tab import RunTab
 from ui.serving.limits import LOCAL
 from ui.serving.model_host import ModelHost
@@ -40,8 +41,8 @@ PROFILE = made_profile(
 
 @pytest.fixture
 def tab(model_host: ModelHost) -> HardwareTab:
-    live = RunTab(model_host, LOCAL, None)
-    tab = HardwareTab(model_host, LOCAL, live)
+    runs = RunTab(model_host, LOCAL, None)
+    tab = HardwareTab(model_host, LOCAL, runs)
     with laid_out():
         tab.build()
     return tab
@@ -196,22 +197,25 @@ def test_times_and_acceptance_of_different_models_are_called_hypothetical(
 
 
 def test_the_run_in_the_address_is_compared_to_a_prediction(tab: HardwareTab, make: Any) -> None:
-    """The measured speed-up is that of the run's verdict, as in Decode."""
-    run = make(run_store=tab._live.run_store, compare=True, tokens=12)
+    """The measured speed-up is that of the run's verdict."""
+    lanes = [KARY, PLAIN]
+    run = make(run_store=tab._runs.run_store, lanes=lanes, max_new_tokens=12, temperature=0.0)
     run.start(None)
     for _ in run.messages():
         pass
     shown = view(tab, tab.look(asked(tab), request(run=run.recording.name)))
-    made: Run = run.recording.run()
+    lane = drafted_lane(run.recording.log(), run.recording.verdict)
+    made: Run = lane.run
     assert shown["run"]["steps"] == len(made.steps)
-    verdict = made.meta["speedup"]
-    assert (shown["run"]["measured"], shown["run"]["verdict"]) == (verdict["ratio"], verdict)
-    assert f", measured {verdict['ratio']:.2f}×" in shown["run"]["sentence"]
+    verdict = lane.speedup
+    assert shown["run"]["measured"] == verdict.ratio
+    assert shown["run"]["verdict"] == asdict(verdict)
+    assert f", measured {verdict.ratio:.2f}×" in shown["run"]["sentence"]
     parts = {
         name: (predicted, measured, effect)
         for name, predicted, measured, effect in shown["run"]["parts"]
     }
-    assert parts["plain"][1] == verdict["seconds"][1]
+    assert parts["plain"][1] == lane.plain_seconds
     for predicted, measured, effect in parts.values():
         assert ("more" in effect) <= (measured > predicted)
         assert ("less" in effect or "fewer" in effect) <= (measured < predicted)
@@ -225,7 +229,7 @@ def test_the_run_in_the_address_is_compared_to_a_prediction(tab: HardwareTab, ma
 
 @pytest.mark.parametrize(
     ("is_from_file", "label"),
-    [(True, ("run in One decoder", "recorded")), (False, ("latest run", "measured"))],
+    [(True, ("run on screen", "recorded")), (False, ("latest run", "measured"))],
 )
 def test_the_times_of_a_file_and_of_a_simulated_clock_are_not_measured(
     tab: HardwareTab, make: Any, is_from_file: bool, label: tuple[str, str]
@@ -233,13 +237,13 @@ def test_the_times_of_a_file_and_of_a_simulated_clock_are_not_measured(
     """A file with the same models may have been made on another machine. The tokens of a simulated
     run were counted here."""
     clock = "" if is_from_file else "a100-llama-2-7b-eager"
-    run = make(run_store=tab._live.run_store, tokens=8, clock=clock)
+    run = make(run_store=tab._runs.run_store, max_new_tokens=8, clock=clock)
     run.start(None)
     list(run.messages())
     found: Any = run.recording
     if is_from_file:
-        found = Finished(played(found.run()))
-        tab._live.run_store.put(found)
+        found = OpenedRun(found.log())
+        tab._runs.run_store.put(found)
     shown = view(tab, tab.look(asked(tab), request(run=found.name)))
     assert shown["run"] is None
     first = shown["by_level"][0]

@@ -13,12 +13,11 @@ from typing import Any
 
 import gradio as gr
 import pytest
-from visits import Reading, laid_out, request, wait
+from visits import Reading, laid_out, request, run_request, wait
 
 from sequoia import Acceptance, HardwareProfile, SamplingParams, best_tree, profile_names
 from ui.lab.acceptance_job import AcceptanceJob
 from ui.lab.tab import LabTab
-from ui.run.request import DecodeRequest
 from ui.run.tab import RunTab
 from ui.serving.limits import LOCAL, PUBLIC, Limits
 from ui.serving.model_host import ModelHost
@@ -249,28 +248,12 @@ def test_a_tree_in_the_form_makes_a_request_for_the_same_tree(
 ) -> None:
     tab = made()
     tree = best_tree(Acceptance((0.6, 0.2, 0.1)), 100)
-    updates = tab.decode(ask({"parents": list(tree.parents)}))
-    form = tab._live.form
-    text = updates[form.branching]["value"]
-    run_request = DecodeRequest.parse(
-        {
-            "prompt": "x",
-            "temperature": 0.6,
-            "top_p": 1.0,
-            "max_new_tokens": 8,
-            "seed": 0,
-            "tree": updates[form.tree]["value"],
-            "first": 1,
-            "second": 1,
-            "branching": text,
-            "verifier": "sequoia",
-            "compare": False,
-        },
-        LOCAL,
-    )
-    assert run_request.tree_request.tree(
-        None, run_request.params, run_request.verifier, run_request.prompt
-    ) == ChosenTree(tree, "given node by node")
+    updates = tab.run(ask({"parents": list(tree.parents)}))
+    lane = tab._runs.form.lanes[0]
+    asked = run_request([(updates[lane.kind]["value"], updates[lane.numbers]["value"], "sequoia")])
+    request = asked.lanes[0].tree_request
+    chosen = request.tree(None, asked.params, "sequoia", "x")
+    assert chosen == ChosenTree(tree, "given node by node")
 
 
 @pytest.mark.parametrize(
@@ -285,7 +268,7 @@ def test_a_tree_in_the_form_makes_a_request_for_the_same_tree(
 )
 def test_an_invalid_or_too_large_tree_is_not_run(made: Callable[..., LabTab], data: Any) -> None:
     with pytest.raises(gr.Error, match="Not run"):
-        made(PUBLIC).decode(ask(data))
+        made(PUBLIC).run(ask(data))
 
 
 @pytest.mark.parametrize(
@@ -300,7 +283,7 @@ def test_a_tree_runs_on_the_clock_it_was_chosen_for(
     made: Callable[..., LabTab], clock: Any, wanted: str
 ) -> None:
     """A clock is the machine for which the times of a run are simulated. "" is this machine, whose
-    times are measured. A clock that Decode does not offer is replaced by ""."""
+    times are measured. A clock that Run does not offer is replaced by ""."""
     tab = made()
-    updates = tab.decode(ask({"parents": [-1, 0], "clock": clock}))
-    assert updates[tab._live.form.clock]["value"] == wanted
+    updates = tab.run(ask({"parents": [-1, 0], "clock": clock}))
+    assert updates[tab._runs.form.clock]["value"] == wanted

@@ -439,7 +439,7 @@ def test_a_reload_cannot_be_stopped_by_the_job_that_first_loaded_the_pair(
 # -- chats -----------------------------------------------------------------------------------------
 
 
-def test_the_chat_boxes_are_shown_for_models_with_a_chat_template(
+def test_the_chat_box_is_shown_for_models_with_a_chat_template(
     model_host: ModelHost, folders: tuple[str, str]
 ) -> None:
     tab = built(model_host)
@@ -449,13 +449,13 @@ def test_the_chat_boxes_are_shown_for_models_with_a_chat_template(
         for block in views.blocks.values()
         if isinstance(block, gr.Checkbox) and block.label == "As a chat message"
     ]
-    assert [box.visible for box in boxes] == [False, False]
-    shown = next(fn.fn for fn in views.fns.values() if fn.api_name == "decode_chatting")
-    assert [update["visible"] for update in shown().values()] == [False, False]
+    assert [box.visible for box in boxes] == [False]
+    shown = next(fn.fn for fn in views.fns.values() if fn.api_name == "run_chatting")
+    assert [update["visible"] for update in shown().values()] == [False]
     board_messages(tab, tab.change(own(tab, folders), request()))
-    updates = shown()
-    assert len(updates) == 2
-    assert all(update["visible"] and update["value"] for update in updates.values())
+    (update,) = shown().values()
+    assert update["visible"]
+    assert update["value"]
 
 
 # -- the other views -------------------------------------------------------------------------------

@@ -8,18 +8,24 @@ import pytest
 from sequoia import Run, SequoiaError, StepTrace, Tree
 from sequoia.algorithm.verifiers import VERIFIERS
 from sequoia.algorithm.verifiers.verifier import Verdict
+from sequoia.saved_files.race_file import LaneLog, RaceLog
 from ui.record.examples import SHUFFLED, Recipe, recipes, require_shown
 from ui.run import recordings
 
 
-def run(plain_seconds: float, seconds: float = 1.0) -> Run:
-    """A run of one step that emits one token. plain_seconds: the time of plain decoding per token.
-    seconds: the time of the step."""
-    times = {"draft": 0.0, "verify": seconds, "overhead": 0.0}
-    step = StepTrace(
-        0, 0, Tree.chain(1), (0,), (None,), (None,), Verdict((0,), 1, ()), (1,), times, text=("",)
-    )
-    return Run({"plain_seconds": plain_seconds}, {}, (step,))
+def run(plain_seconds: float, seconds: float = 1.0) -> RaceLog:
+    """A run of two lanes, each with one step that emits one token. seconds: the time of the first
+    lane's step. plain_seconds: that of the second lane, plain decoding."""
+
+    def lane(seconds: float) -> LaneLog:
+        times = {"draft": 0.0, "verify": seconds, "overhead": 0.0}
+        verdict = Verdict((0,), 1, ())
+        step = StepTrace(
+            0, 0, Tree.chain(1), (0,), (None,), (None,), verdict, (1,), times, text=("",)
+        )
+        return LaneLog("a lane", "", "sequoia", True, 1, False, Run({}, {}, (step,)))
+
+    return RaceLog({}, (lane(seconds), lane(plain_seconds)))
 
 
 def recipe(name: str, shows: str = "") -> Recipe:
@@ -28,7 +34,7 @@ def recipe(name: str, shows: str = "") -> Recipe:
 
 def test_the_recipes_are_valid_and_recorded() -> None:
     found = recipes()
-    assert {one.name for one in found} | {recordings.WELCOME} == {*recordings.shipped()}
+    assert {one.name for one in found} | {recordings.WELCOME, "a100"} == {*recordings.shipped()}
     for one in found:
         assert one.request(96).params.max_new_tokens == 96
         assert one.verifier in VERIFIERS

@@ -12,12 +12,14 @@ import pytest
 
 from sequoia import Run, StepTrace, Tree
 from sequoia.algorithm.verifiers.verifier import Trial, Verdict
+from sequoia.saved_files.race_file import LaneLog, RaceLog
 from ui.record import __main__ as command
 from ui.record import opening
 from ui.record.opening import PROMPTS, Candidate, chosen
 from ui.shared.prompts import Preset, read_prompts, surveyed_texts
 
 FORK = Tree((-1, 0, 0))
+PIECES = dict.fromkeys((0, 1, 2, 9), "")
 
 
 def step(node: int, seconds: float = 1.0) -> StepTrace:
@@ -33,8 +35,14 @@ def step(node: int, seconds: float = 1.0) -> StepTrace:
 def candidate(name: str, speedup: float, node: int = 2) -> Candidate:
     """A prompt with one run, of the given speed-up. The run is a step that takes 1 s and emits two
     tokens."""
-    run = Run({"plain_seconds": speedup / 2}, {}, (step(node),))
-    return Candidate(name, (run,))
+    plain = replace(step(node, speedup), tree=Tree.chain(1), tokens=(0,), draft_p=(None,))
+    plain = replace(plain, target_p=(None,), verdict=Verdict((0,), 9, ()), emitted=(9,), text=("",))
+    plain = replace(plain, seconds={**plain.seconds, "draft": speedup / 2})
+    lanes = [
+        LaneLog("a lane", "", "sequoia", one is plain, 3, False, Run({}, PIECES, (one,)))
+        for one in (step(node), plain)
+    ]
+    return Candidate(name, (RaceLog({}, tuple(lanes)),))
 
 
 def test_the_run_nearest_the_median_is_chosen_and_not_the_fastest() -> None:
@@ -87,10 +95,13 @@ def test_the_opening_run_is_written_to_the_given_folder(
         (["--preset", "verifiers", "--temperature", "0"], 0.0),
     ],
 )
-def test_a_race_is_recorded_at_the_given_temperature_or_that_of_its_preset(
+def test_a_run_is_recorded_at_the_given_temperature_or_that_of_its_preset(
     options: list[str], temperature: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(command, "opened_host", lambda: None)
-    monkeypatch.setattr(command, "record_race", lambda *given: str(given[2].temperature))
-    assert command.main(["race", "mine", *options, "--out", str(tmp_path)]) == 0
-    assert (tmp_path / "mine.json").read_text() == str(temperature)
+    asked = []
+    made = candidate("a", 1.0).run
+    monkeypatch.setattr(command, "record", lambda request, *_: asked.append(request) or made)
+    assert command.main(["run", "mine", *options, "--out", str(tmp_path)]) == 0
+    assert (tmp_path / "mine.json").exists()
+    assert [one.params.temperature for one in asked] == [temperature]

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from visits import Gate, Reading, filled, laid_out, request, sent, wait
+from visits import PLAIN, Gate, Reading, filled, laid_out, request, sent, wait
 
 import ui.run.decode_job
 from sequoia import Race
@@ -46,7 +46,7 @@ def make_view(model_host: ModelHost, monkeypatch: pytest.MonkeyPatch) -> Callabl
 
 
 def form(view: RunTab, shared: bool = False) -> dict[Any, Any]:
-    return {**filled(view, prompt=PROMPT, tree="plain"), view.form.shared: shared}
+    return {**filled(view, [PLAIN], prompt=PROMPT), view.form.shared: shared}
 
 
 def begin(view: RunTab, gate: Gate, shared: bool = False) -> Reading:

@@ -57,23 +57,22 @@ def test_pages_open_while_the_queue_is_full(busy: gr.Blocks) -> None:
     clients = [Client(busy.local_url) for _ in range(2 * LIMITS.waiting + 2)]
     first = clients[: LIMITS.waiting - 1]
     for client in first:
-        assert client.join("decode_run").status_code == 200
+        assert client.join("run_run").status_code == 200
         events = client.events()
         while "ahead of you, " not in (said := json.dumps(next(events))):
             pass
         assert "seconds" in said  # the expected wait
     for client in clients[len(first) :]:
-        said = reply(client, "decode_run")
+        said = reply(client, "run_run")
         assert "runs are running or waiting already, " in said
         assert "try again later" in said
     limiter = busy.limiter
     assert limiter is not None
     assert limiter.borrowed_tokens == 0  # waiting runs hold none of Gradio's threads
     newcomer = Client(busy.local_url)
-    assert "recorded" in reply(newcomer, "decode_load")
+    assert "recorded" in reply(newcomer, "run_load")
     for example in recordings.examples():
-        assert "max_new_tokens" in reply(newcomer, "decode_example", pg_example=example.name)
-    assert "steps" in reply(newcomer, "race_load")  # a recorded race
+        assert "max_new_tokens" in reply(newcomer, "run_example", pg_example=example.name)
     tabs = "".join(reply(newcomer, name) for name in ("lab_come", "hardware_come", "models_come"))
     assert "survey" in tabs  # the message of the Lab
     assert "overhead" in tabs  # the message of Hardware
