@@ -1,4 +1,4 @@
-"""How much the Decode view slows decoding down.
+"""How much the Run view slows decoding down.
 
 Run it with
 `python tests/browser/view_cost.py [--rounds 7] [--nodes 64] [--levels 8] [--tokens 256]`.
@@ -30,28 +30,23 @@ import app
 app.set_up()
 
 from sequoia import Decoder, DecodeStats, StepTrace, load_pair, run  # noqa: E402
-from ui.decode.recordings import RunStore  # noqa: E402
-from ui.decode.request import DecodeRequest  # noqa: E402
-from ui.decode.run import DecodeJob  # noqa: E402
 from ui.page import launch_options, page  # noqa: E402
+from ui.run.decode_job import DecodeJob  # noqa: E402
+from ui.run.recordings import RunStore  # noqa: E402
+from ui.run.request import RunRequest  # noqa: E402
 from ui.serving.limits import LOCAL  # noqa: E402
 from ui.serving.model_host import ModelHost  # noqa: E402
 from ui.shared.prompts import presets  # noqa: E402
-from ui.shared.tree_request import TreeRequest  # noqa: E402
 
 SPEED = "tokens per second"
 
 
-def alone(model_host: ModelHost, decode_request: DecodeRequest) -> float:
+def alone(model_host: ModelHost, asked: RunRequest) -> float:
     """Tokens a second of the engine with nothing around it."""
     pair = model_host.pair(lambda: False)
-    chosen = decode_request.tree_request.tree(
-        pair, decode_request.params, decode_request.verifier, decode_request.prompt
-    )
-    decoder = Decoder(
-        pair, decode_request.prompt, decode_request.params, chosen.tree, decode_request.verifier
-    )
-    return per_second(run(decoder))
+    (lane,) = asked.lanes
+    tree = asked.tree(pair, lane).tree
+    return per_second(run(Decoder(pair, asked.prompt, asked.params, tree, lane.verifier)))
 
 
 def per_second(steps: Iterable[StepTrace]) -> float:
@@ -60,14 +55,14 @@ def per_second(steps: Iterable[StepTrace]) -> float:
     return stats.tokens / stats.total_seconds
 
 
-def unseen(model_host: ModelHost, decode_request: DecodeRequest) -> float:
+def unseen(model_host: ModelHost, asked: RunRequest) -> float:
     """Tokens a second of a DecodeJob, which records its steps and makes messages. The messages are
     thrown away."""
-    live = DecodeJob(decode_request, model_host, LOCAL, RunStore(1, 10**9))
+    live = DecodeJob(asked, model_host, LOCAL, RunStore(1, 10**9))
     live.start(None)
     for _ in live.messages():
         pass
-    return per_second(live.recording.run().steps)
+    return per_second(live.recording.log().lanes[0].run.steps)
 
 
 def seen(visit: Page) -> float:
@@ -77,7 +72,7 @@ def seen(visit: Page) -> float:
     visit.wait_for_function(
         (
             "b => { const s = document.querySelector('#pg-view .sq-stage').view.store; "
-            "return s.run !== b && s.done && s.steps.length; }"
+            "return s.name !== b && s.done && s.steps.length; }"
         ),
         arg=before,
         timeout=120_000,
@@ -85,24 +80,27 @@ def seen(visit: Page) -> float:
     )  # the default, polling at every frame, would make the browser draw extra frames
     visit.wait_for_selector("#pg-run:not([disabled])")
     return visit.evaluate(
-        "(s => s.totals(s.last).tokensPerSecond)"
+        "(s => s.lane.sum.tokens / s.lane.sum.seconds)"
         "(document.querySelector('#pg-view .sq-stage').view.store)"
     )
 
 
-def fill(visit: Page, decode_request: DecodeRequest) -> None:
-    visit.click("#pg-tree input")
+def fill(visit: Page, asked: RunRequest) -> None:
+    """Fill the form in: one lane with a sized tree, and no other."""
+    (lane,) = asked.lanes
+    visit.click("#pg-kind-1 input")
     visit.get_by_role("option", name="Sequoia, sized").click()
-    visit.fill("#pg-prompt textarea", decode_request.prompt)
+    visit.click("#pg-kind-2 input")
+    visit.get_by_role("option", name="No lane").click()
+    visit.click("#pg-more > button")
+    visit.fill("#pg-prompt textarea", asked.prompt)
     for name, value in (
-        ("first", decode_request.tree_request.numbers[0]),
-        ("second", decode_request.tree_request.numbers[1]),
-        ("seed", decode_request.params.seed),
-        ("temperature", decode_request.params.temperature),
-        ("tokens", decode_request.params.max_new_tokens),
+        ("numbers-1", ", ".join(map(str, lane.tree_request.numbers))),
+        ("seed", asked.params.seed),
+        ("temperature", asked.params.temperature),
+        ("tokens", asked.params.max_new_tokens),
     ):
         visit.fill(f"#pg-{name} input", str(value))
-    visit.uncheck("#pg-compare input")
 
 
 def report(name: str, found: list[float], base: list[float]) -> Iterator[str]:
@@ -115,29 +113,22 @@ def report(name: str, found: list[float], base: list[float]) -> Iterator[str]:
         )
 
 
-def request(nodes: int, levels: int, tokens: int) -> DecodeRequest:
-    decode_request = DecodeRequest.parse(
+def request(nodes: int, levels: int, tokens: int) -> RunRequest:
+    return RunRequest.parse(
         {
             "prompt": presets()[1].text,
             "temperature": 0.6,
             "top_p": 1.0,
             "max_new_tokens": tokens,
             "seed": 0,
-            "tree": "best",
-            "first": nodes,
-            "second": levels,
-            "branching": "",
-            "verifier": "sequoia",
-            "compare": False,
+            "lanes": [("best", f"{nodes}, {levels}", "sequoia")],
         },
         LOCAL,
     )
-    assert decode_request.tree_request == TreeRequest("best", (nodes, levels), LOCAL.nodes)
-    return decode_request
 
 
 @contextmanager
-def form(address: str, decode_request: DecodeRequest) -> Iterator[Page]:
+def form(address: str, asked: RunRequest) -> Iterator[Page]:
     """The page in a browser, its form filled in."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
@@ -146,7 +137,7 @@ def form(address: str, decode_request: DecodeRequest) -> Iterator[Page]:
         visit.wait_for_selector("[data-part=own]:visible")
         visit.click("[data-part=own]")  # shows the form
         visit.wait_for_selector("#pg-run:visible")
-        fill(visit, decode_request)
+        fill(visit, asked)
         yield visit
         browser.close()
 
@@ -154,14 +145,14 @@ def form(address: str, decode_request: DecodeRequest) -> Iterator[Page]:
 def measure_decode(nodes: int, levels: int, tokens: int, rounds: int) -> Iterator[str]:
     """Results, line by line, of one run decoded in three ways."""
     torch.set_num_threads(max(1, len(os.sched_getaffinity(0)) - 1))
-    decode_request = request(nodes, levels, tokens)
+    asked = request(nodes, levels, tokens)
     model_host = ModelHost(load_pair, 4)
     model_host.open()
     model_host.pair(lambda: False)
     blocks = page(model_host, LOCAL)
     address = blocks.launch(prevent_thread_lock=True, **launch_options(model_host, LOCAL))[1]
-    with form(address, decode_request) as visit:
-        found = interleaved(ways(model_host, decode_request, visit), rounds)
+    with form(address, asked) as visit:
+        found = interleaved(ways(model_host, asked, visit), rounds)
     blocks.close()
     yield f"{nodes} nodes, {tokens} tokens, {rounds} rounds, {torch.get_num_threads()} thread(s)"
     base = found["engine alone"][SPEED]
@@ -169,11 +160,9 @@ def measure_decode(nodes: int, levels: int, tokens: int, rounds: int) -> Iterato
         yield from report(name, figures[SPEED], base)
 
 
-def ways(
-    model_host: ModelHost, decode_request: DecodeRequest, visit: Page
-) -> dict[str, Callable[[], Figures]]:
+def ways(model_host: ModelHost, asked: RunRequest, visit: Page) -> dict[str, Callable[[], Figures]]:
     return {
-        "engine alone": lambda: {SPEED: alone(model_host, decode_request)},
-        "messages for nobody": lambda: {SPEED: unseen(model_host, decode_request)},
+        "engine alone": lambda: {SPEED: alone(model_host, asked)},
+        "messages for nobody": lambda: {SPEED: unseen(model_host, asked)},
         "page in a browser": lambda: {SPEED: seen(visit)},
     }

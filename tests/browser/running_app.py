@@ -148,11 +148,11 @@ OF_A_PAGE = ("viewport", "color_scheme", "reduced_motion")
 
 class Visit:
     """A page, with its console messages and the addresses it requested. has_form: whether to open
-    One decoder with its form; otherwise the page opens as for a stranger, with the film. options:
+    Run with its form; otherwise the page opens as for a stranger, with the film. options:
     those of Browser.new_context."""
 
     def __init__(self, browser: Browser, url: str, has_form: bool = True, **options: Any) -> None:
-        self.open(browser, url + "#run/one-decoder" * has_form, options)
+        self.open(browser, url + "#run" * has_form, options)
         stage = f"document.querySelector('#{'pg' if has_form else 'fm'}-view .sq-stage')"
         self.page.wait_for_function(f"{stage}?.view && !{stage}.matches('.is-waiting')")
         if has_form and not self.page.is_visible("#pg-run"):  # in a narrow window

@@ -9,8 +9,7 @@ from playwright.sync_api import Page, expect
 STAGE = "document.querySelector('#{view}-view .sq-stage').view"
 # the view's address, its id, and how it is made to show a message
 VIEWS = {
-    "run/one-decoder": ("pg", "store.set({ error: 'Not opened: no run.' })", "error"),
-    "run/side-by-side": ("rc", "store.set({ notice: 'Link copied.' })", "notice"),
+    "run": ("pg", "store.set({ error: 'Not opened: no run.' })", "error"),
     "design/machine": ("hw", "say('Link copied.', false)", "banner"),
     "evidence/lossless": ("ls", "say('Link copied.', false)", "banner"),
 }
@@ -38,7 +37,7 @@ def test_a_message_is_in_view_at_the_end_of_the_page(visit: Callable[..., Page])
         page.wait_for_function(f"document.querySelector('#{view}-view .sq-stage')?.view")
         page.wait_for_selector(f"#{view}-view", state="visible")
         # what these show at first is sent when they are opened, and would replace the message
-        if view in ("pg", "rc"):
+        if view == "pg":
             page.wait_for_function(f"{stage}.store.steps.length")
         if view == "hw":
             page.wait_for_selector("#hw-view [data-nodes]")

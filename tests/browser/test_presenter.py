@@ -8,20 +8,13 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
-from view_pages import made, opened, part, settle, watch
+from view_pages import made, one_lane, opened, part, settle, watch
 
 # In this step, two children of the root are rejected. The third is accepted, and then one of its
 # own children.
 STEP = 8
 PARTS = (".sq-present-head", ".sq-present-caption", ".sq-present-tree", ".sq-present-text")
-VERDICT = {
-    "code": "no_clear_difference",
-    "ratio": 1.6,
-    "low": 0.42,
-    "high": 5.76,
-    "seconds": [0.01, 0.016],
-    "runs": 5,
-}
+SPEEDUP = {"over": 1, "code": "no_clear_difference", "ratio": 1.6, "low": 0.42, "high": 5.76}
 FONTS = """() => { const found = {};
     const dialog = document.querySelector('.sq-present');
     const walker = document.createTreeWalker(dialog, 4);
@@ -52,8 +45,8 @@ CUT = """() => { const found = [];
 
 @pytest.fixture
 def page(tab: Page, canned: dict[str, Any]) -> Iterator[Page]:
-    """The Decode view with a run above temperature 0, paused at a step."""
-    for page in opened(tab, "decode", "?bare"):
+    """The Run view with a run above temperature 0, paused at a step."""
+    for page in opened(tab, "run", "?bare"):
         watch(page, canned["16"], STEP)
         yield page
 
@@ -99,9 +92,19 @@ def test_it_fills_the_window_without_forms_or_other_panels(page: Page) -> None:
 
 
 def unclear(run: dict[str, Any]) -> dict[str, Any]:
-    """The run with the longest verdict and badge there are."""
-    meta = {"label": "simulated", "clock": "A100-80GB", "hypothetical": True, "speedup": VERDICT}
-    return {**run, "meta": {**run["meta"], **meta}}
+    """The run with the longest badge there is, beside a plain lane without steps."""
+    meta = {"label": "simulated", "clock": "A100-80GB", "hypothetical": True}
+    empty = {"pairs": [], "places": [], "order": [], "reasons": [], "details": []}
+    return {
+        "run": "unclear",
+        "from": 0,
+        "meta": {**run["meta"], **meta},
+        "lanes": [one_lane(run["trees"][0]), one_lane([-1])],
+        "step_lanes": [0] * len(run["steps"]),
+        **{name: run[name] for name in ("trees", "pieces", "steps")},
+        "verdict": {**empty, "races": 5, "prompts": 1, "tokens": 9, "speedups": [SPEEDUP, None]},
+        "done": True,
+    }
 
 
 def runs(canned: dict[str, Any]) -> Iterator[tuple[dict[str, Any], int]]:
@@ -132,7 +135,7 @@ def test_nothing_is_cut_and_the_path_is_large(page: Page, canned: dict[str, Any]
         watch(page, run, step)
         assert shown(page, ".sq-n").count() >= 2
         last = run["steps"][step]["text"][-1].strip()
-        assert shown(page, ".sq-present-text").inner_text().strip().endswith(last)
+        assert shown(page, ".sq-present-text").first.inner_text().strip().endswith(last)
 
 
 def test_it_shows_the_verdict_of_the_run(page: Page, canned: dict[str, Any]) -> None:
@@ -140,8 +143,8 @@ def test_it_shows_the_verdict_of_the_run(page: Page, canned: dict[str, Any]) -> 
     enter(page)
     head = shown(page, ".sq-present-head").inner_text()
     for words in (
-        "no clear difference: 1.6\u00d7 (0.4 to 5.8)",
-        "over 5 runs",
+        "no clear difference",
+        "95% CI 0.4 to 5.8, over 5 runs",
         "first run, step 9 of",
         "hypothetical",
         "simulated for",
@@ -206,7 +209,7 @@ def test_beside_the_totals_of_the_whole_run_the_step_is_that_of_the_tree(page: P
     page.evaluate("stage.store.set({ isWhole: true })")
     settle(page)
     assert shown(page, ".sq-present-place").inner_text().startswith("whole run, tree of step 9 of")
-    tokens = page.evaluate("stage.store.totals(stage.store.last).tokens")
+    tokens = page.evaluate("stage.store.lane.sum.tokens")
     assert f"{tokens} tokens" in shown(page, ".sq-present-totals").inner_text()
     assert page.evaluate(CUT) == []
 
@@ -235,7 +238,7 @@ def test_on_a_phone_it_is_large_fits_and_has_buttons(page: Page) -> None:
 
 
 def test_it_does_not_open_without_a_step(tab: Page) -> None:
-    for page in opened(tab, "decode", "?bare"):
+    for page in opened(tab, "run", "?bare"):
         expect(page.locator(part("present"))).to_be_disabled()
         page.keyboard.press("p")
         assert page.locator(".sq-present").count() == 0

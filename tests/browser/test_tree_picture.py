@@ -30,7 +30,7 @@ OUTSIDE = """source => {
 @pytest.fixture
 def page(tab: Any) -> Iterator[Any]:
     """The empty test page."""
-    yield from opened(tab, "decode", "?bare")
+    yield from opened(tab, "run", "?bare")
 
 
 def kept(page: Any, form: str, step: int) -> bytes:

@@ -41,7 +41,7 @@ PILLS = {"cls": "sq-tree-scroll"}
 @pytest.fixture
 def page(tab: Any) -> Iterator[Any]:
     """The empty test page."""
-    yield from opened(tab, "decode", "?bare")
+    yield from opened(tab, "run", "?bare")
 
 
 def build(page: Any, look: dict[str, Any], states: list[str] = STATES) -> None:

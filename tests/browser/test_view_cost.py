@@ -58,7 +58,7 @@ def test_the_measurements_run_on_this_checkout(
     monkeypatch.setattr(tree_cost, "MESSAGES", 6)
     checkout = Checkout(view_cost.ROOT)
     try:
-        address = checkout.decode_page()
+        address = checkout.run_page()
         found = tree_cost.live_cost(browser, address)
     finally:
         checkout.close()

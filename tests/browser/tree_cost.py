@@ -20,11 +20,12 @@ FEED = """([run, count, gap, settle]) => new Promise((done) => {
   const name = "cost-" + Math.random();
   const quiet = { v: 1, run: name, done: false, error: null, notice: null };
   const settings = { ...meta, label: "measured" };
-  stage.ingest({ ...quiet, from: 0, meta: settings, trees, pieces, steps: [] });
+  const lanes = [{ name: "Sequoia", kind: "best", plain: false }];
+  stage.ingest({ ...quiet, from: 0, meta: settings, lanes, trees, pieces, steps: [] });
   let sent = 0;
   const timer = setInterval(() => {
     const step = { ...steps[sent % steps.length], i: sent };
-    stage.ingest({ ...quiet, from: sent, steps: [step] });
+    stage.ingest({ ...quiet, from: sent, steps: [step], step_lanes: [0] });
     sent += 1;
     if (sent < count) return;
     clearInterval(timer);

@@ -10,8 +10,8 @@ from pathlib import Path
 from playwright.sync_api import Browser
 from running_app import App
 
-DECODE_PAGE = Path("tests/browser/pages/decode.html")
-SERVE = "import view_pages; print(view_pages.address('decode'), flush=True); input()"
+RUN_PAGE = Path("tests/browser/pages/run.html")
+SERVE = "import view_pages; print(view_pages.address('run'), flush=True); input()"
 
 
 def why_not_a_checkout(folder: Path) -> str:
@@ -20,7 +20,7 @@ def why_not_a_checkout(folder: Path) -> str:
         return "there is no such folder"
     if not (folder / "app.py").is_file():
         return "it has no app.py"
-    return "" if (folder / DECODE_PAGE).is_file() else f"it has no {DECODE_PAGE}"
+    return "" if (folder / RUN_PAGE).is_file() else f"it has no {RUN_PAGE}"
 
 
 class Checkout:
@@ -32,11 +32,11 @@ class Checkout:
         self.files: subprocess.Popen[str] | None = None
         self.page = ""
 
-    def decode_page(self) -> str:
-        """The address of the Decode view's test page, opened without showing a run."""
+    def run_page(self) -> str:
+        """The address of the Run view's test page, opened without showing a run."""
         if self.files is None:
             self.page = self.serve_modules()
-        return f"{self.page}?run=none"
+        return f"{self.page}?bare"
 
     def serve_modules(self) -> str:
         """Serve the page with the checkout's own server, which also joins its style sheets."""

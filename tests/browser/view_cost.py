@@ -116,7 +116,7 @@ def measure_each(
     browser: Browser, checkouts: dict[str, Checkout], asked: argparse.Namespace
 ) -> Iterator[str]:
     if asked.live:
-        pages = {name: checkout.decode_page() for name, checkout in checkouts.items()}
+        pages = {name: checkout.run_page() for name, checkout in checkouts.items()}
         yield from table(live_cost, browser, pages, asked.rounds)
     if not (asked.paint or asked.film):
         return
