@@ -113,6 +113,11 @@ def open_view(page: Page, name: str) -> None:
     tab.click()
 
 
+def models_ready(page: Page) -> None:
+    """Wait until the models are loaded."""
+    page.wait_for_selector(".pg-status[data-stage=ready]", timeout=240_000)
+
+
 class Contexts:
     """Browser contexts that are reused by later visits. Their storage is cleared. Their cache is
     kept, because with an empty cache a page takes twice as much processor time to open."""

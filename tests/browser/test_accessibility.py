@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page
-from running_app import ROOT, App, Visit, open_view
+from running_app import ROOT, App, Visit, models_ready, open_view
 from view_pages import COLOUR_RULES, settle, stop_transitions
 
 AXE = ROOT / ".ci" / "node_modules" / "axe-core" / "axe.min.js"
@@ -60,7 +60,7 @@ pytestmark = pytest.mark.skipif(
 def page(browser: Browser, app: App) -> Iterator[Page]:
     """The page in light colours, with the models ready and axe-core in it. Nothing moves."""
     visit = Visit(browser, f"{app.url}?__theme=light", reduced_motion="reduce")
-    visit.page.wait_for_selector(".pg-status[data-stage=ready]", timeout=120_000)
+    models_ready(visit.page)
     stop_transitions(visit.page)
     visit.page.evaluate(AXE.read_text(encoding="utf-8"))
     yield visit.page

@@ -13,7 +13,7 @@ import pytest
 from gradio_client import Client
 from gradio_client.exceptions import AppError
 from playwright.sync_api import Page, expect
-from running_app import App
+from running_app import App, models_ready
 
 from sequoia import Run
 from sequoia.algorithm.step_trace import emitted_tokens
@@ -144,7 +144,7 @@ def test_sixty_programs_at_once_cannot_keep_a_page_from_its_run(
 ) -> None:
     """Each has an address of its own, from which it may ask for one run at a time."""
     page = visit()
-    page.wait_for_selector(".pg-status[data-stage=ready]", timeout=120_000)
+    models_ready(page)
     addresses = [{"x-forwarded-for": f"203.0.113.{number}"} for number in range(60)]
     clients = [Client(app.url, verbose=False, headers=address) for address in addresses]
     given = {"prompt": "def mean(values):\n", "max_new_tokens": 256, "api_name": "/decode"}

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
-from running_app import open_view
+from running_app import models_ready, open_view
 
 from sequoia.experiments.registry import EXPERIMENTS
 
@@ -47,7 +47,7 @@ def test_a_recorded_result_is_shown_if_there_is_one(page: Page, part: Part) -> N
 @pytest.mark.nightly
 def test_a_small_run_is_stopped_and_continued(page: Page, part: Part) -> None:
     # stop the run after its first unit
-    page.wait_for_selector(".pg-status[data-stage=ready]", timeout=120_000)
+    models_ready(page)
     page.locator("#xp-view [data-name=temperature]").click()
     expect(part("question")).to_have_text(EXPERIMENTS["temperature"].question)
     part("run").click()

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
-from running_app import open_view
+from running_app import models_ready, open_view
 
 from sequoia import HardwareProfile
 
@@ -27,7 +27,7 @@ def opened(visit: Visit) -> Callable[..., Page]:
 
     def show(query: str = "", **options: Any) -> Page:
         page = visit(query, **options)
-        page.wait_for_selector(".pg-status[data-stage=ready]", timeout=120_000)
+        models_ready(page)
         comes(page)
         return page
 
@@ -123,7 +123,7 @@ def test_profiles_are_kept_over_a_reload_exported_and_removed(
     waiting.value.save_as(file)
     assert HardwareProfile.from_json(file.read_text()).source == "recorded"
     page.reload()
-    page.wait_for_selector(".pg-status[data-stage=ready]", timeout=120_000)
+    models_ready(page)
     comes(page)
     choose(page, "profile", MARKUP[:20])
     until(page, "b.view.profile.label === 'recorded'")
@@ -195,7 +195,7 @@ def test_a_profile_made_with_the_form_can_time_a_run(opened: Callable[..., Page]
     until(page, "b.view.profile.name === 'my card' && b.view.profile.label === 'simulated'")
     expect(wrong).not_to_contain_text("is not a number")
     page.reload()
-    page.wait_for_selector(".pg-status[data-stage=ready]", timeout=120_000)
+    models_ready(page)
     page.wait_for_function(
         "document.querySelector('#pg-view .sq-stage')?.view?.store.steps.length > 0"
     )

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
-from running_app import open_view
+from running_app import models_ready, open_view
 from tree_files import (
     from_node_link,
     to_csv,
@@ -611,7 +611,7 @@ def test_the_figures_are_drawn_and_follow_light_and_dark(page: Page) -> None:
 @pytest.mark.nightly
 def test_a_tree_from_the_lab_runs_in_the_decode_view(visit: Callable[..., Page]) -> None:
     page = visit()
-    page.wait_for_selector(".pg-status[data-stage=ready]", timeout=120_000)
+    models_ready(page)
     page.fill("#pg-tokens input", "24")
     open_view(page, "Tree")
     page.wait_for_selector(part("run"))

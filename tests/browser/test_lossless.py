@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from playwright.sync_api import Page, expect
-from running_app import open_view
+from running_app import models_ready, open_view
 
 DONE = "#ls-test-view [data-part^=measured] .ls-words[data-kind={}]"
 
@@ -45,7 +45,7 @@ def test_the_tab_opens_with_two_recorded_tests_in_aligned_rows(
 
 def test_a_press_on_a_bug_shows_it_beside_the_correct_decoder(visit: Callable[..., Page]) -> None:
     page = visit(has_form=False, viewport={"width": 1280, "height": 900})
-    page.wait_for_selector(".pg-status[data-stage=ready]", timeout=120_000)
+    models_ready(page)
     open_view(page, "Lossless")
     for key in ("walk-u", "last-token"):
         button = page.locator(f"#ls-view [data-part=example-{key}]")
@@ -63,7 +63,7 @@ def test_a_press_on_a_bug_shows_it_beside_the_correct_decoder(visit: Callable[..
 
 def test_a_visit_to_the_tab(visit: Callable[..., Page]) -> None:
     page = visit(has_form=False, viewport={"width": 390, "height": 844})
-    page.wait_for_selector(".pg-status[data-stage=ready]", timeout=120_000)
+    models_ready(page)
     open_view(page, "Lossless")
     recorded = page.locator("#ls-test-view [data-part=recorded-correct]")
     expect(recorded).to_contain_text("recorded")  # before any test was run

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Error, Page, expect
-from running_app import CHROMIUM, FLAGS, App, free_port
+from running_app import CHROMIUM, FLAGS, App, free_port, models_ready
 from test_page import choose, endless, until
 
 POLLS = ".pg-polls"
@@ -34,7 +34,7 @@ def pages(browser: Browser, app: App, count: int) -> Iterator[list[Page]]:
 def opened(page: Page, app: App) -> Page:
     page.set_default_timeout(60_000)
     page.goto(app.url)
-    page.wait_for_selector(".pg-status[data-stage=ready]", timeout=120_000)
+    models_ready(page)
     until(page, "s.steps.length > 0", 60)
     page.evaluate("document.querySelector('[data-act=panel]').click()")
     page.wait_for_selector("#pg-run")

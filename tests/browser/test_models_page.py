@@ -13,7 +13,7 @@ import pytest
 from fake_hub import FakeHub, served
 from fakes import EOS, noisy, save, tiny_model, tiny_tokenizer
 from playwright.sync_api import Browser, Page, TimeoutError, expect
-from running_app import App, Visit, open_view
+from running_app import App, Visit, models_ready, open_view
 from tokenizers.processors import TemplateProcessing
 
 CHAT = (
@@ -68,7 +68,7 @@ def opened(browser: Browser, models_app: App) -> Iterator[Callable[..., Page]]:
     def show(query: str = "", **options: Any) -> Page:
         visits.append(Visit(browser, models_app.url + query, **options))
         page = visits[-1].page
-        page.wait_for_selector(".pg-status[data-stage=ready]", timeout=120_000)
+        models_ready(page)
         return page
 
     yield show

@@ -10,7 +10,7 @@ from urllib.parse import unquote_plus
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
-from running_app import App, Visit, open_view
+from running_app import App, Visit, models_ready, open_view
 
 STAGE = "document.querySelector('#pg-view .sq-stage').view"
 LAB = "document.querySelector('#lab-view .sq-lab')?.view?.state"
@@ -60,7 +60,7 @@ def opened(page: Page) -> list[str]:
 @pytest.mark.nightly
 def test_back_and_reload_show_the_same_again(open_at: Open) -> None:
     page = open_at("")
-    page.wait_for_selector(".pg-status[data-stage=ready]", timeout=120_000)
+    models_ready(page)
     page.wait_for_selector("[data-part=own]:visible")
     assert fragment(page) == ""
     open_view(page, "One decoder")
@@ -89,7 +89,7 @@ def test_back_and_reload_show_the_same_again(open_at: Open) -> None:
     )
     expect(page.locator("#pg-temperature input")).to_have_value("0.3")
     assert page.evaluate(f"{STAGE}.store.playing") is False
-    page.wait_for_selector(".pg-status[data-stage=ready]", timeout=120_000)
+    models_ready(page)
     page.wait_for_timeout(1000)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Page, expect
-from running_app import open_view
+from running_app import models_ready, open_view
 
 from sequoia.planning.paper_results import paper_file, paper_tables
 
@@ -32,7 +32,7 @@ def test_a_claim_opens_its_tables_and_its_experiment(visit: Callable[..., Page])
     page.locator("#pp-view [data-address$=specinfer]").click()
     expect(page.locator(CHOSEN)).to_have_attribute("data-name", "specinfer")
     page.go_back()
-    page.wait_for_selector(".pg-status[data-stage=ready]", timeout=120_000)
+    models_ready(page)
     page.locator("#pp-view [data-run=ranks]").click()
     expect(page.locator(CHOSEN)).to_have_attribute("data-name", "ranks")
     expect(page.locator("#xp-view [data-part=stop]")).to_be_enabled()

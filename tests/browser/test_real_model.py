@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
-from running_app import App, Visit, open_view
+from running_app import App, Visit, models_ready, open_view
 from test_models_page import comes, ended, names
 from test_page import enter, open_file, store, until
 
@@ -31,7 +31,7 @@ def real_app() -> Iterator[App]:
 @pytest.fixture
 def page(browser: Browser, real_app: App) -> Iterator[Page]:
     visit = Visit(browser, real_app.url)
-    visit.page.wait_for_selector(".pg-status[data-stage=ready]", timeout=120_000)
+    models_ready(visit.page)
     yield visit.page
     visit.check(real_app.url)
 

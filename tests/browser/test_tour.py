@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
-from running_app import ROOT, App, Visit, open_view
+from running_app import ROOT, App, Visit, models_ready, open_view
 from view_pages import settle, stop_transitions
 
 AXE = ROOT / ".ci" / "node_modules" / "axe-core" / "axe.min.js"
@@ -118,7 +118,7 @@ def test_it_is_walked_through_by_keyboard_and_resumed_where_it_was_left(page: Pa
     expect(page.locator("#pg-view .sq-stage")).to_be_visible()
     page.wait_for_url(lambda url: "learn/tour" not in url)
     # if the page were reloaded before the models are ready, Gradio would report an error
-    page.wait_for_selector(".pg-status[data-stage=ready]", timeout=120_000)
+    models_ready(page)
     page.reload()
     expect(page.locator("[data-part=tour]")).to_have_text("Resume the tour")
     opened(page)
@@ -231,7 +231,7 @@ def test_the_last_stop_divides_the_visitors_own_run(page: Page) -> None:
     speed-up."""
     opened(page)
     answered(page, "yours", {"yours.guess": [9, 2]})
-    page.wait_for_selector(".pg-status[data-stage=ready]", timeout=120_000)
+    models_ready(page)
     page.click("[data-part=run]")
     expect(page.locator("#pg-run")).to_be_focused()
     page.keyboard.press("Enter")

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from playwright.sync_api import Browser
-from running_app import App
+from running_app import App, models_ready
 
 RUN_PAGE = Path("tests/browser/pages/run.html")
 SERVE = "import view_pages; print(view_pages.address('run'), flush=True); input()"
@@ -59,7 +59,7 @@ class Checkout:
             self.app.answer()
             page = browser.new_page()
             page.goto(self.app.url)
-            page.wait_for_selector(".pg-status[data-stage=ready]", timeout=120_000)
+            models_ready(page)
             page.close()
         return self.app.url
 
