@@ -78,6 +78,14 @@ def choose_lanes(page: Page, *kinds: str) -> None:
             expect(menu).to_be_hidden()
 
 
+def endless_and_slow(page: Page) -> None:
+    """Fill the form so that the run lasts until the test stops it: its trees are large and slow."""
+    choose_lanes(page, "SpecInfer tree")
+    expect(numbers(page, 1)).to_have_value("4, 2, 2, 1")
+    numbers(page, 1).fill("400")
+    endless(page, tokens=1900)
+
+
 def run(page: Page, seconds: float = 60) -> None:
     """Press Run, and wait until the new run has ended."""
     before = store(page, "s.name")

@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page
+from run_form import open_more
 from running_app import ROOT, App, Visit, models_ready, open_view
 from view_pages import COLOUR_RULES, settle, stop_transitions
 
 AXE = ROOT / ".ci" / "node_modules" / "axe-core" / "axe.min.js"
 LAST = {  # for each view, the element that appears last when it is opened
     "Film": "#fm-view .sq-n",
-    "One decoder": "#pg-view .sq-n",
+    "Run": "#pg-view .hw-chart[data-drawn=yes]",
     "Tour": ".sq-tour-stop",
-    "Side by side": "#rc-view .race-lane",
     "Tree": "#lab-view .sq-lab-tree .sq-n",
     "Walk": ".sq-walk [data-part=caption]",
     "Lossless": "#ls-test-view .ls-words[data-kind=fits]",
@@ -71,6 +71,11 @@ def comes(page: Page, view: str) -> None:
     """Open a view and wait until it shows everything."""
     page.keyboard.press("Escape")  # closes the drawer with the models
     open_view(page, view)
+    if view == "Run":
+        open_more(page)
+        page.evaluate(
+            "document.querySelectorAll('#pg-view details').forEach(one => one.open = true)"
+        )
     if view == "Lossless":
         page.fill("#ls-samples input", "300")
         page.press("#ls-run", "Enter")  # a click would leave the button in its hover colour
@@ -134,7 +139,7 @@ def test_the_tab_key_stops_at_few_places(page: Page, view: str) -> None:
 
 
 def test_axe_finds_nothing_wrong_in_presenter_mode(page: Page) -> None:
-    comes(page, "One decoder")
+    comes(page, "Run")
     page.click("#pg-view [data-part=present]")
     page.wait_for_selector(".sq-present")
     settle(page)

@@ -15,8 +15,8 @@ from gradio_client.exceptions import AppError
 from playwright.sync_api import Page, expect
 from running_app import App, models_ready
 
-from sequoia import Run
 from sequoia.algorithm.step_trace import emitted_tokens
+from sequoia.saved_files.race_file import RaceLog
 from ui.serving.limits import LOCAL, PUBLIC
 
 README = Path(__file__).parents[2] / "README.md"
@@ -75,7 +75,8 @@ def test_a_run_of_a_program_gives_the_file_that_the_page_saves(client: Client) -
     texts = []
     for nodes in (0, 1, 12):
         found = client.predict(**given, nodes=nodes, api_name="/decode")
-        run = Run.from_json(json.dumps(found))
+        (lane,) = RaceLog.from_json(json.dumps(found)).lanes
+        run = lane.run
         texts.append(emitted_tokens(run.steps))
         assert nodes in (0, max(len(step.tree) for step in run.steps))
     assert texts[0] == texts[1] == texts[2]
@@ -135,7 +136,7 @@ def test_a_hundred_calls_with_junk_lose_nothing(name: str, client: Client) -> No
             values[random.randrange(len(values))] = junk
             end = refusal(lambda values=values: client.predict(*values, api_name=name))
         assert 0 < len(end) < 400
-    assert client.predict(**SHORT, api_name="/decode")["steps"]
+    assert client.predict(**SHORT, api_name="/decode")["lanes"]
 
 
 @pytest.mark.nightly

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
+from run_form import choose_lanes, enter, ready, run
 from running_app import App, open_view
-from test_page import enter, ready, until
 
 NO_STORAGE = """for (const name of ["localStorage", "sessionStorage"])
   Object.defineProperty(window, name, {
@@ -38,24 +38,18 @@ def used(page: Page, app: App) -> Iterator[Page]:
     """The page; at the end, no script may have failed."""
     problems: list[str] = []
     page.on("pageerror", lambda problem: problems.append(str(problem)))
-    page.goto(app.url)
+    page.goto(f"{app.url}#run")
     ready(page)
-    page.evaluate("document.querySelector('[data-act=panel]').click()")
-    page.wait_for_selector("#pg-run")
     yield page
     assert problems == []
-
-
-def run(page: Page) -> None:
-    enter(page, tokens=12)
-    page.click("#pg-run")
-    until(page, "s.meta.label === 'measured' && s.done", 60)
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("what", WITHHELD)
 def test_the_page_works_without(browser: Browser, app: App, what: str) -> None:
     with opened(browser, app, WITHHELD[what]) as page:
+        choose_lanes(page, "Plain")
+        enter(page, tokens=12)
         run(page)
         page.click("#pg-link")
         expect(page.locator("#pg-view [data-part=notice]")).to_contain_text("ink")

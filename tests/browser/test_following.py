@@ -6,25 +6,22 @@ from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Page, expect
-from test_page import choose, endless, enter, ready, store, until
+from run_form import endless_and_slow, enter, ready, store, until
 
-FOLLOWED = "s.following.isFollowed && s.steps.length > 3"
+FOLLOWED = "s.following.isFollowed && s.arrived.length > 3"
 
 
 @pytest.mark.nightly
 def test_a_waiting_visitor_may_follow_the_current_run_and_gets_their_own(
     visit: Callable[..., Page],
 ) -> None:
-    """The first run must last until the test stops it, so its trees are large and slow."""
     first, second = visit(), visit()
     for page in (first, second):
         ready(page)
-    endless(first, tokens=1900)
-    choose(first, "tree", "SpecInfer tree: children by level")
-    first.fill("#pg-branching input, #pg-branching textarea", "400")
+    endless_and_slow(first)
     enter(second, tokens=16)
     first.click("#pg-run")
-    until(first, "s.meta.label === 'measured' && s.steps.length > 3")
+    until(first, "s.meta.label === 'measured' && s.arrived.length > 3")
     second.click("#pg-run")
     follow = second.locator("#pg-view [data-part=follow]")
     follow.click()
@@ -34,7 +31,7 @@ def test_a_waiting_visitor_may_follow_the_current_run_and_gets_their_own(
     expect(banner).to_have_text(wanted)
     expect(second.locator("#pg-view [data-part=notice]")).to_contain_text("1 run ahead of you")
     expect(follow).to_be_hidden()
-    assert store(second, "run") == store(first, "run")
+    assert store(second, "s.name") == store(first, "s.name")
 
     first.click("#pg-stop")
     until(second, "s.done && s.meta.params.max_new_tokens === 16")

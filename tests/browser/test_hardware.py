@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
+from run_form import choose as choose_run
+from run_form import enter, run, store
 from running_app import models_ready, open_view
 
 from sequoia import HardwareProfile
@@ -143,14 +145,9 @@ def test_profiles_are_kept_over_a_reload_exported_and_removed(
 
 def test_a_run_is_compared_with_its_prediction(opened: Callable[..., Page]) -> None:
     page = opened()
-    open_view(page, "One decoder")
-    page.fill("#pg-tokens input", "24")
-    page.click("#pg-run")
-    page.wait_for_function(
-        "(s => s.meta.label === 'measured' && s.done)"
-        "(document.querySelector('#pg-view .sq-stage').view.store)",
-        timeout=60_000,
-    )
+    open_view(page, "Run")
+    enter(page, tokens=24)
+    run(page)
     open_view(page, "Machine")
     until(page, "b.view.run !== null")
     assert page.locator("#hw-view [data-part=difference]").inner_text() == board(
@@ -196,27 +193,10 @@ def test_a_profile_made_with_the_form_can_time_a_run(opened: Callable[..., Page]
     expect(wrong).not_to_contain_text("is not a number")
     page.reload()
     models_ready(page)
-    page.wait_for_function(
-        "document.querySelector('#pg-view .sq-stage')?.view?.store.steps.length > 0"
-    )
-    open_view(page, "One decoder")
-    if not page.locator("#pg-side").is_visible():
-        page.click("[data-act=panel]")
-    page.click("#pg-clock input")
-    page.locator("#pg-clock [role=option]").filter(has_text="as on “my card” (simulated)").click()
-    expect(page.locator("#pg-tree input")).to_have_value("Sequoia, planned for my card")
-    for tree in ("k-ary tree", "Sequoia, planned for my card"):
-        page.click("#pg-tree input")
-        page.locator("#pg-tree [role=option]").filter(has_text=tree).click()
-        if tree == "k-ary tree":
-            picture = page.locator("#decode-tree-picture .sq-form-tree")
-            expect(picture).to_contain_text("Next run: 31 nodes on 5 levels")
-    page.fill("#pg-tokens input", "16")
-    page.click("#pg-run")
-    page.wait_for_function(
-        "(s => s.meta.clock === 'my card' && s.done)"
-        "(document.querySelector('#pg-view .sq-stage').view.store)",
-        timeout=60_000,
-    )
+    open_view(page, "Run")
+    choose_run(page, "clock", "as on “my card” (simulated)")
+    enter(page, tokens=16)
+    run(page)
+    assert store(page, "s.meta.clock") == "my card"
     open_view(page, "Tree")
     page.wait_for_function("document.querySelector('[data-part=clock]')?.value === 'kept:my card'")

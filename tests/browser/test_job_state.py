@@ -5,19 +5,15 @@ comes, and so stays disabled until the page is reloaded."""
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
-from running_app import App, Visit, open_view
-from test_page import enter, ready, until
+from playwright.sync_api import Browser, expect
+from run_form import choose_lanes, enter, open_more, ready, run, until
+from running_app import App, Visit
 
 JOIN = "**/queue/join*"
 STREAM = "**/queue/data*"
 FULL = '{"detail": "Queue is full. Max size is 480 and size is 480."}'
 NOT_TAKEN = "Not started: the server did not accept the request."
 WAIT = 30_000  # milliseconds
-
-
-def error(page: Page, view: str) -> str:
-    return page.locator(f"#{view}-view [data-part=error]").inner_text()
 
 
 @pytest.mark.nightly
@@ -27,24 +23,16 @@ def test_buttons_come_back_after_a_refused_press_and_a_broken_stream(
     """This test ignores errors in the console, because the browser reports both failures there."""
     page = Visit(browser, app.url).page
     ready(page)
+    choose_lanes(page, "Plain")
+    enter(page, tokens=24)
     page.route(JOIN, lambda route: route.fulfill(status=503, body=FULL))
-    open_view(page, "Side by side")
-    page.click("#rc-run")
-    expect(page.locator("#rc-run")).to_be_disabled()
-    open_view(page, "One decoder")
     page.click("#pg-run")
     expect(page.locator("#pg-run")).to_be_disabled()
     for button in ("run", "step", "open"):
         expect(page.locator(f"#pg-{button}")).to_be_enabled(timeout=WAIT)
-    assert NOT_TAKEN in error(page, "pg")
-    open_view(page, "Side by side")
-    expect(page.locator("#rc-run")).to_be_enabled(timeout=WAIT)
-    assert NOT_TAKEN in error(page, "rc")
+    expect(page.locator("#pg-view [data-part=error]")).to_contain_text(NOT_TAKEN)
     page.unroute(JOIN)
-    open_view(page, "One decoder")
-    enter(page, tokens=24)
-    page.click("#pg-run")
-    until(page, "s.meta.label === 'measured' && s.done")
+    run(page)
 
     # a short break changes nothing
     expect(page.locator("#pg-run")).to_be_enabled(timeout=WAIT)
@@ -67,5 +55,6 @@ def test_buttons_come_back_after_a_refused_press_and_a_broken_stream(
     expect(notice).to_contain_text("which ended the run in progress", timeout=WAIT)
     for button in ("run", "step"):
         expect(page.locator(f"#pg-{button}")).to_be_enabled(timeout=WAIT)
+    open_more(page)
     expect(page.locator("#pg-tokens input")).to_have_value("25")
     page.context.close()

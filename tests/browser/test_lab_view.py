@@ -17,7 +17,8 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
-from running_app import models_ready, open_view
+from run_form import enter, ready, store, until
+from running_app import open_view
 from tree_files import (
     from_node_link,
     to_csv,
@@ -494,7 +495,7 @@ def test_run_sends_the_tree_shown_in_breadth_first_order(page: Page) -> None:
     page.click(part("run"))
     name, data = page.evaluate("sent[sent.length - 1]")
     assert (name, Tree(tuple(data["parents"]))) == (
-        "decode",
+        "run",
         best_tree(Acceptance((0.6, 0.2, 0.1)), 30),
     )
     page.evaluate("made.ingest({ most: 20 })")
@@ -527,9 +528,8 @@ def test_the_measured_speedup_of_a_run_stands_beside_the_prediction(page: Page) 
     page.click(part("run"))
     sent = page.evaluate("sent[sent.length - 1][1].parents.join(' ')")
     publish = """tree => modules.publishRun({ label: "measured", device: "cpu", tokensPerStep: 2,
-      speedup: { code: "win", ratio: 1.5, low: 1.4, high: 1.6 },
-      meta: { prompt: "Once upon a time", params: { temperature: 0 }, target: "L", draft: "S",
-        tree: { request: ["lab", tree] } } })"""
+      speedup: { code: "win", ratio: 1.5, low: 1.4, high: 1.6 }, request: ["lab", tree],
+      meta: { prompt: "Once upon a time", params: { temperature: 0 }, target: "L", draft: "S" } })"""
     page.evaluate(publish, "-1 0")
     assert page.inner_text(part("measured")) == ""
     page.evaluate(publish, sent)
@@ -609,10 +609,10 @@ def test_the_figures_are_drawn_and_follow_light_and_dark(page: Page) -> None:
 
 
 @pytest.mark.nightly
-def test_a_tree_from_the_lab_runs_in_the_decode_view(visit: Callable[..., Page]) -> None:
+def test_a_tree_from_design_runs_in_run_beside_plain_decoding(visit: Callable[..., Page]) -> None:
     page = visit()
-    models_ready(page)
-    page.fill("#pg-tokens input", "24")
+    ready(page)
+    enter(page, tokens=24)
     open_view(page, "Tree")
     page.wait_for_selector(part("run"))
     page.wait_for_function(
@@ -629,25 +629,11 @@ def test_a_tree_from_the_lab_runs_in_the_decode_view(visit: Callable[..., Page])
         }"""
     )
     page.click(part("run"))
-    page.wait_for_function(
-        "(s => s.meta.label === 'measured' && s.done)"
-        "(document.querySelector('#pg-view .sq-stage').view.store)",
-        timeout=30_000,
-    )
-    assert page.evaluate("document.querySelector('#pg-view .sq-stage').view.store.steps.length") > 0
-    assert (
-        page.evaluate(
-            "document.querySelector('#pg-view .sq-stage').view.store.meta.tree.request[0]"
-        )
-        == "lab"
-    )
-    assert (
-        page.evaluate(
-            "(s => s.trees[s.steps[0].tree].parents)"
-            "(document.querySelector('#pg-view .sq-stage').view.store)"
-        )
-        == wanted
-    )
+    until(page, "s.meta.label === 'measured' && s.done", 60)
+    assert store(page, "s.lanes.map(({ about }) => about.request[0])") == ["lab", "plain"]
+    assert store(page, "s.trees[s.steps[0].tree].parents") == wanted
+    open_view(page, "Tree")
+    expect(page.locator(part("measured"))).to_contain_text("measured: ")
 
 
 # -- acceptance, measured --------------------------------------------------------------------------
@@ -835,7 +821,7 @@ def test_another_profile_chooses_another_tree_at_once_and_is_shown_as_not_measur
 
 
 @pytest.mark.nightly
-def test_the_lab_opens_on_the_tree_that_decode_and_race_plan_and_follows_the_clock_chosen_in_decode(
+def test_the_lab_opens_on_the_tree_that_run_plans_and_follows_the_clock_chosen_there(
     tab: Page,
 ) -> None:
     for page in opened(tab, "lab"):

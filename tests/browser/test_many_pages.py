@@ -13,18 +13,17 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Error, Page, expect
-from running_app import CHROMIUM, FLAGS, App, free_port, models_ready
-from test_page import choose, endless, until
+from run_form import endless_and_slow, ready, until
+from running_app import CHROMIUM, FLAGS, App, free_port
 
 POLLS = ".pg-polls"
 BEGUN = "s.meta.label === 'measured'"
-RUNNING = "s.meta.label === 'measured' && s.steps.length > 3"
+RUNNING = "s.meta.label === 'measured' && s.arrived.length > 3"
 
 
 @contextmanager
 def pages(browser: Browser, app: App, count: int) -> Iterator[list[Page]]:
-    """Open pages in one context, which share connections, with the form shown. One after the other,
-    because each takes seconds of the processor."""
+    """Open pages in one context, which share connections. One after the other, because each takes seconds of the processor."""
     context = browser.new_context()
     made = [opened(context.new_page(), app) for _ in range(count)]
     yield made
@@ -33,19 +32,13 @@ def pages(browser: Browser, app: App, count: int) -> Iterator[list[Page]]:
 
 def opened(page: Page, app: App) -> Page:
     page.set_default_timeout(60_000)
-    page.goto(app.url)
-    models_ready(page)
-    until(page, "s.steps.length > 0", 60)
-    page.evaluate("document.querySelector('[data-act=panel]').click()")
-    page.wait_for_selector("#pg-run")
+    page.goto(f"{app.url}#run")
+    ready(page)
     return page
 
 
 def start(page: Page) -> None:
-    """Press Run, with large and slow trees, so that the run lasts until the test stops it."""
-    endless(page, tokens=1900)
-    choose(page, "tree", "SpecInfer tree: children by level")
-    page.fill("#pg-branching input, #pg-branching textarea", "400")
+    endless_and_slow(page)
     page.click("#pg-run")
 
 

@@ -13,6 +13,7 @@ import pytest
 from fake_hub import FakeHub, served
 from fakes import EOS, noisy, save, tiny_model, tiny_tokenizer
 from playwright.sync_api import Browser, Page, TimeoutError, expect
+from run_form import enter, run
 from running_app import App, Visit, models_ready, open_view
 from tokenizers.processors import TemplateProcessing
 
@@ -162,15 +163,11 @@ def test_a_download_is_stopped_and_continued_and_every_page_uses_its_models(
     for page in (other, opened()):  # no recorded success of the bundled pair is shown any more
         expect(page.locator("#pg-view [data-part=empty]")).to_be_visible()
         expect(page.locator("#pg-run")).to_be_visible()
-        open_view(page, "Side by side")
-        expect(page.locator("#rc-view [data-part=empty]")).to_be_visible()
-        open_view(page, "One decoder")
-    other.fill("#pg-tokens input", "24")
-    other.click("#pg-run")
-    other.wait_for_selector("#pg-run:not([disabled])", timeout=60_000)
+    enter(other, tokens=24)
+    run(other)
     expect(other.locator("#pg-view .sq-model-name").first).to_have_text(re.compile("^owner/big, "))
     expect(other.locator("#pg-view .sq-special").first).to_have_text("<|begin|>")
-    expect(other.locator("#pg-view [data-part=asked]")).to_contain_text("as a chat message")
+    expect(other.locator("#pg-view [data-part=prompt]")).to_contain_text("as a chat message")
 
 
 def test_the_bundled_pair_is_loaded_again_and_the_chat_box_hidden(

@@ -10,9 +10,9 @@ from urllib.parse import unquote_plus
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
+from run_form import STAGE, enter, numbers, open_more, store, until
 from running_app import App, Visit, models_ready, open_view
 
-STAGE = "document.querySelector('#pg-view .sq-stage').view"
 LAB = "document.querySelector('#lab-view .sq-lab')?.view?.state"
 LANES = "lane1=plain:sequoia:&lane2=best:topk:32, 8&lane3=none:sequoia:&lane4=none:sequoia:"
 Open = Callable[[str], Page]
@@ -35,7 +35,7 @@ def open_at(browser: Browser, app: App) -> Iterator[Open]:
 
 
 class AnyView(Visit):
-    """A visit that may open on any view. Unlike Visit, it does not wait for One decoder."""
+    """A visit that may open on any view. Unlike Visit, it does not wait for Run."""
 
     def __init__(self, browser: Browser, url: str, **options: Any) -> None:
         self.open(browser, url, options)
@@ -63,9 +63,9 @@ def test_back_and_reload_show_the_same_again(open_at: Open) -> None:
     models_ready(page)
     page.wait_for_selector("[data-part=own]:visible")
     assert fragment(page) == ""
-    open_view(page, "One decoder")
-    page.wait_for_function(f"{STAGE}.steps.length > 7")
-    page.locator("#pg-temperature input").fill("0.3")
+    open_view(page, "Run")
+    until(page, "s.steps.length > 7")
+    enter(page, temperature=0.3)
     page.evaluate(f"{STAGE}.seek(7)")
     wait_for(page, "step=7")
     wait_for(page, "temperature=0.3")
@@ -81,14 +81,13 @@ def test_back_and_reload_show_the_same_again(open_at: Open) -> None:
     assert opened(page) == ["Design", "Tree"]
     page.go_back()
     wait_for(page, "step=7")
-    assert opened(page) == ["Run", "One decoder"]
+    assert opened(page) == ["Run"]
     page.wait_for_timeout(1000)  # reloading while a message arrives would write to the console
     page.reload()
-    page.wait_for_function(
-        f"document.querySelector('#pg-view .sq-stage')?.view && {STAGE}.store.at === 7"
-    )
+    until(page, "s.at === 7")
+    open_more(page)
     expect(page.locator("#pg-temperature input")).to_have_value("0.3")
-    assert page.evaluate(f"{STAGE}.store.playing") is False
+    assert store(page, "s.playing") is False
     models_ready(page)
     page.wait_for_timeout(1000)
 
@@ -111,29 +110,32 @@ def test_the_arrow_keys_move_in_both_rows_and_a_place_opens_its_latest_view(open
 
 
 @pytest.mark.nightly
-def test_a_link_to_a_race_fills_its_lanes(open_at: Open) -> None:
-    page = open_at(f"#run/side-by-side&seed=9&{LANES}")
-    expect(page.locator("#rc-seed input")).to_have_value("9")
-    expect(page.locator("#rc-numbers-2 :is(input, textarea)")).to_have_value("32, 8")
-    expect(page.locator("#rc-kind-3 input")).to_have_value("no lane")
-    assert opened(page) == ["Run", "Side by side"]
+def test_a_link_fills_the_form_whether_or_not_its_fields_are_in_view(open_at: Open) -> None:
+    page = open_at(f"#run&seed=9&{LANES}")
+    expect(numbers(page, 2)).to_have_value("32, 8")
+    expect(page.locator("#pg-kind-1 input")).to_have_value("Plain")
+    expect(page.locator("#pg-lane-3")).to_be_hidden()
+    assert opened(page) == ["Run"]
+    wait_for(page, "seed=9")
+    open_more(page)
+    expect(page.locator("#pg-seed input")).to_have_value("9")
 
 
 @pytest.mark.nightly
-def test_a_link_to_a_race_shows_its_lane_and_step(open_at: Open) -> None:
-    page = open_at("#run/side-by-side&lane=3&step=4")
-    view = page.locator("#rc-view")
-    expect(view.locator(".race-lane.is-chosen h3")).to_have_text("Sequoia")
-    expect(view.locator(".sq-place")).to_contain_text("step shown: 5 /")
+def test_a_link_shows_its_lane_and_step(open_at: Open) -> None:
+    page = open_at("#run&lane=2&step=4")
+    view = page.locator("#pg-view")
+    expect(view.locator(".run-lane.is-chosen h3")).to_have_text("Plain")
+    expect(view.locator("[data-part=place]")).to_contain_text("step shown: 5 /")
     page.keyboard.press("1")
     page.keyboard.press("Home")
-    page.wait_for_function("location.hash.endsWith('&lane=1&step=0')")
+    page.wait_for_function("location.hash.endsWith('&step=0')")
 
 
 @pytest.mark.parametrize(
     ("damaged", "words"),
     [
-        ("#run/one-decoder&temperature=abc", "temperature: “abc” is not a number"),
+        ("#run&temperature=abc", "temperature: “abc” is not a number"),
         ("#<script>alert(1)</script>", "is not a view"),
     ],
 )
@@ -149,8 +151,8 @@ def test_a_damaged_link_gives_a_message_and_the_opening_view(
 
 
 def test_settings_that_cannot_run_here_are_refused(open_at: Open) -> None:
-    page = open_at("#run/one-decoder&temperature=4&tree=nonsense")
-    expect(page.locator("#pg-view [data-part=error]")).to_contain_text(
-        "unknown tree 'nonsense'", timeout=20_000
-    )
+    page = open_at("#run&temperature=4&lane1=nonsense:sequoia:")
+    error = page.locator("#pg-view [data-part=error]")
+    expect(error).to_contain_text("unknown tree 'nonsense'")
+    open_more(page)
     expect(page.locator("#pg-temperature input")).to_have_value("0.6")

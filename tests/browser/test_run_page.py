@@ -460,8 +460,8 @@ def test_a_preset_fills_the_form_and_its_run_is_simulated(visit: Visit, tmp_path
     expect(page.locator("#pg-second-prompt :is(input, textarea)")).to_have_value("")
     expect(page.locator("#pg-clock input")).to_have_value(re.compile("A100.*simulated"))
     expect(about).to_contain_text("(simulated)")
-    enter(page, tokens=128, temperature=0)
-    run(page)
+    enter(page, tokens=96, temperature=0)
+    run(page, 240)
     until(page, "s.verdict")
     assert store(page, "s.meta.label") == "simulated"
     assert store(page, "s.lanes.map(({ title }) => title)") == ["Plain", "Tuned chain", "Sequoia"]

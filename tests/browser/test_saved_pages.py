@@ -1,4 +1,4 @@
-"""A run, a race and the Lab, each saved as an HTML file. Opened from disk with the network off,
+"""A run and the Lab, each saved as an HTML file. Opened from disk with the network off,
 each file works, requests nothing else, and passes the accessibility checks of axe-core."""
 
 from __future__ import annotations
@@ -11,48 +11,48 @@ from typing import Any
 
 import pytest
 from nightly_cases import nightly
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Page, expect
+from run_form import choose, open_more, until
 from running_app import ROOT, open_view
 from view_pages import COLOUR_RULES, all_hostile, settle, stop_transitions
 
-from sequoia import Run
+from sequoia.saved_files.race_file import RaceLog
 from ui.notebook import to_html
 
 AXE = ROOT / ".ci" / "node_modules" / "axe-core" / "axe.min.js"
 STAGE = "document.querySelector('.sq-stage').view"
-SAVE = {
-    "One decoder": lambda page: page.locator("#pg-html").click(),
-    "Side by side": lambda page: page.locator("#rc-html").click(),
-    "Tree": lambda page: save_lab(page.locator("#lab-view [data-part=lab-tree]")),
-}
 
 
-def save_lab(panel: Locator) -> None:
+def save_run(page: Page) -> None:
+    open_more(page)
+    page.click("#pg-html")
+
+
+def save_lab(page: Page) -> None:
+    panel = page.locator("#lab-view [data-part=lab-tree]")
     panel.get_by_text("More").click()
     panel.locator("[data-part=export]").select_option("page")
 
 
-READY = {
-    "One decoder": "#pg-view .sq-headline-number",
-    "Side by side": "#rc-view .race-lane",
-    "Tree": "#lab-view [data-part=tile-tokens]",
-}
-DRAWN = {
-    "One decoder": ".sq-tree-svg .sq-n",
-    "Side by side": "[data-part=race-speedup] .js-line",
-    "Tree": "[data-part=curves] .js-line",
-}
+SAVE = {"Run": save_run, "Tree": save_lab}
+
+
+READY = {"Run": "#pg-view .run-lane", "Tree": "#lab-view [data-part=tile-tokens]"}
+DRAWN = {"Run": ".sq-tree-svg .sq-n", "Tree": "[data-part=curves] .js-line"}
 Open = Callable[..., Page]
 Saved = Callable[[str], Path]
 
 
 @pytest.fixture(scope="module")
 def saved(browser: Browser, app: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Saved]:
-    """A function that gives the saved file of a tab: the recorded run, the recorded race, or the
+    """A function that gives the saved file of a view: the recorded run with lanes on an A100, or the
     Lab."""
     page = browser.new_page(viewport={"width": 1280, "height": 800})
-    page.goto(f"{app.url}#run/one-decoder")
-    page.wait_for_selector("#pg-view .sq-headline-number:visible")
+    page.goto(f"{app.url}#run")
+    until(page, "s.arrived.length")
+    open_more(page)
+    choose(page, "example", "As on an A100")
+    until(page, "s.lanes.length === 3")
     folder = tmp_path_factory.mktemp("saved")
 
     @cache
@@ -96,20 +96,9 @@ def open_file(browser: Browser) -> Iterator[Open]:
         page.context.close()
 
 
-def test_a_saved_run_says_the_same_as_the_app(
-    saved: Saved, open_file: Open, visit: Callable[..., Page]
-) -> None:
-    end = (
-        "view => { view.seek(1e6); return [view.store.totals(), "
-        "...['speed-up', 'interval'].map(part => view.stage.root.querySelector("
-        "`[data-part=${part}]`).textContent)]; }"
-    )
-    here = visit().evaluate(f"({end})(document.querySelector('#pg-view .sq-stage').view)")
-    assert open_file(saved("One decoder")).evaluate(f"({end})({STAGE})") == here
-
-
 def test_a_page_made_in_python_plays_the_run(open_file: Open, tmp_path: Path) -> None:
-    run = Run.from_json((ROOT / "assets" / "runs" / "chain.json").read_text(encoding="utf-8"))
+    text = (ROOT / "assets" / "runs" / "chain.json").read_text(encoding="utf-8")
+    run = next(lane.run for lane in RaceLog.from_json(text).lanes if not lane.plain)
     (tmp_path / "run.html").write_text(to_html(run), encoding="utf-8")
     page = open_file(tmp_path / "run.html")
     assert page.evaluate(f"{STAGE}.store.steps.length") == len(run.steps)
@@ -119,18 +108,19 @@ def test_a_page_made_in_python_plays_the_run(open_file: Open, tmp_path: Path) ->
     assert text.split()[-1] in page.locator("[data-part=flow]").inner_text()
 
 
-def test_a_saved_race_has_its_verdict_and_its_own_charts(saved: Saved, open_file: Open) -> None:
-    page = open_file(saved("Side by side"))
+def test_a_saved_run_has_its_verdict_and_its_own_charts(saved: Saved, open_file: Open) -> None:
+    page = open_file(saved("Run"))
     page.evaluate(f"{STAGE}.store.seekEnd()")
-    expect(page.locator(".race-lane")).to_have_count(3)
+    expect(page.locator(".run-lane")).to_have_count(3)
     expect(page.locator("[data-part=headline-words]")).to_contain_text("Sequoia")
-    for part in ("race-tokens", "race-speedup"):
+    page.click("[data-part=analysis] > summary")
+    for part in ("tokens-over-time", "speedup-so-far"):
         lines = page.locator(f"[data-part={part}] .scatterlayer .js-line")
         expect(lines.last).to_be_visible()
         assert lines.count() >= 3
     expect(page.locator("[data-part=tree] .sq-title")).to_contain_text("Sequoia")
     assert page.locator("[data-part=tree] .sq-tree-svg text").count() > 0
-    expect(page.locator("[data-part=race-speedup] .hw-chart")).to_contain_text("decode time (s)")
+    expect(page.locator("[data-part=speedup-so-far] .hw-chart")).to_contain_text("decode time (s)")
 
 
 @pytest.mark.nightly
@@ -147,12 +137,13 @@ def test_a_saved_lab_still_plans_trees(saved: Saved, open_file: Open) -> None:
 
 
 @pytest.mark.skipif(not AXE.is_file(), reason="axe-core is not installed: npm --prefix .ci ci")
-@pytest.mark.parametrize("tab", ["One decoder", *nightly("Side by side", "Tree")])
+@pytest.mark.parametrize("tab", ["Run", *nightly("Tree")])
 def test_axe_finds_nothing_wrong(saved: Saved, open_file: Open, tab: str) -> None:
     page = open_file(saved(tab), 390, "dark")
     stop_transitions(page)
-    if tab == "One decoder":
+    if tab == "Run":
         page.evaluate(f"{STAGE}.seek(4)")
+        page.click("[data-part=analysis] > summary")
     page.wait_for_selector(DRAWN[tab], state="attached")
     settle(page)
     assert page.evaluate("document.body.classList.contains('dark')")
@@ -167,7 +158,7 @@ def test_axe_finds_nothing_wrong(saved: Saved, open_file: Open, tab: str) -> Non
 
 
 def test_a_damaged_file_gives_a_message(saved: Saved, open_file: Open, tmp_path: Path) -> None:
-    text = saved("One decoder").read_text(encoding="utf-8")
+    text = saved("Run").read_text(encoding="utf-8")
     start = text.index('id="saved-data">') + len('id="saved-data">')
     damaged = tmp_path / "damaged.html"
     damaged.write_text(text[:start] + text[start + 400 :], encoding="utf-8")
@@ -178,23 +169,17 @@ def test_a_damaged_file_gives_a_message(saved: Saved, open_file: Open, tmp_path:
 # -- unusual runs: hostile, simulated, large -------------------------------------------------------
 
 
-def save_run(page: Page, message: dict[str, Any], path: Path) -> Path:
-    """Show a run in the app, and save it."""
-    page.evaluate(
-        "text => document.querySelector('#pg-view .sq-stage').view.ingest(JSON.parse(text))",
-        json.dumps({**message, "done": True}),
-    )
-    with page.expect_download() as download:
-        SAVE["One decoder"](page)
-    download.value.save_as(path)
-    return path
-
-
 def test_hostile_text_stays_text(
     visit: Callable[..., Page], open_file: Open, tmp_path: Path
 ) -> None:
     run = all_hostile()
-    page = open_file(save_run(visit(), run, tmp_path / "hostile.html"))
+    here = visit()
+    shown = "document.querySelector('#pg-view .sq-stage').view"
+    here.evaluate(f"text => {shown}.ingest(JSON.parse(text))", json.dumps({**run, "done": True}))
+    with here.expect_download() as download:
+        save_run(here)
+    download.value.save_as(tmp_path / "hostile.html")
+    page = open_file(tmp_path / "hostile.html")
     assert page.evaluate(f"Object.fromEntries({STAGE}.store.pieces)") == run["pieces"]
     assert page.locator("script").count() == 2
     assert page.locator("img").count() == 0

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
+from run_form import store, until
 from running_app import ROOT, App, Visit, models_ready, open_view
 from view_pages import settle, stop_transitions
 
@@ -235,23 +236,16 @@ def test_the_last_stop_divides_the_visitors_own_run(page: Page) -> None:
     page.click("[data-part=run]")
     expect(page.locator("#pg-run")).to_be_focused()
     page.keyboard.press("Enter")
-    page.wait_for_function(
-        "document.querySelector('#pg-view .sq-stage').view.store.meta.label === 'measured'"
-        " && document.querySelector('#pg-view .sq-stage').view.store.done",
-        timeout=120_000,
-    )
-    totals = page.evaluate(
-        "(store => store.totals(store.last))"
-        "(document.querySelector('#pg-view .sq-stage').view.store)"
-    )
+    until(page, "s.meta.label === 'measured' && s.done && s.verdict", 120)
+    total = store(page, "s.lanes[s.first].sum")
     open_view(page, "Tour")
     division = page.locator("[data-part=division]")
     expect(division).to_contain_text("measured run")
     source = page.locator(".sq-tour-stop [data-part=source]")
-    expect(source).to_contain_text("Your last run in One decoder: measured, ")
+    expect(source).to_contain_text("Your last run: measured, ")
     cells = division.locator("tbody tr").nth(1).locator("td").all_inner_texts()
-    assert float(cells[0]) == pytest.approx(totals["tokensPerStep"], abs=0.006)
-    verdict = page.evaluate("document.querySelector('#pg-view .sq-stage').view.store.meta.speedup")
+    assert float(cells[0]) == pytest.approx(total["tokens"] / total["steps"], abs=0.006)
+    verdict = store(page, "s.verdict.speedups[s.first]")
     assert float(cells[2]) == pytest.approx(verdict["ratio"], abs=0.006)
     words = {"win": "faster", "slower": "slower", "no_clear_difference": "no clear difference"}
     expect(page.locator("[data-part=judged]")).to_contain_text(words[verdict["code"]])
