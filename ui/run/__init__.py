@@ -1,1 +1,1 @@
-"""The Race view: several ways to decode one prompt, side by side."""
+"""The Run view: one to four ways to decode a prompt, side by side."""

@@ -58,7 +58,7 @@ def plan_lanes(pair: Pair, asked: RunRequest, most: int) -> LanePlan:
     nodes of the tuned chains in notes (see `_missing_chains`).
 
     A lane with a planned tree is left out if another lane on the same prompt would make the same
-    steps. If each prompt then has only one lane, other lanes race instead of those.
+    steps. If each prompt then has only one lane, other lanes run instead of those.
     """
     every = [ChosenLane(lane, asked.tree(pair, lane)) for lane in asked.lanes]
     repeats = dict(_repeats(every))
@@ -82,7 +82,7 @@ def elsewhere_in(meta: Mapping[str, Any]) -> Elsewhere | None:
 
 def _repeats(lanes: Sequence[ChosenLane]) -> Iterator[tuple[int, int]]:
     """(lane, other lane), by index, for each lane with a planned tree that would make the same
-    steps as another lane on the same prompt. Of two planned trees, the second counts as the repeat."""
+    steps as another lane on the same prompt. Of two planned trees, the second is the repeat."""
     for i, lane in enumerate(lanes):
         if not _is_planned(lane):
             continue

@@ -1,5 +1,5 @@
 """A job in its own thread. It waits for its turn to use the models, posts events, and can be
-stopped. Runs and races are RunJobs, measurements are MeasurementJobs. Independent of the page.
+stopped. Runs are RunJobs, measurements are MeasurementJobs. Independent of the page.
 
 Torch's inference mode is set per thread, but Gradio moves a generator from thread to thread. So
 each job that uses the models needs a thread of its own.

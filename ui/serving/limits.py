@@ -14,7 +14,7 @@ class Limits:
     tokens: int = 4096  # of one run
     nodes: int = 1024  # of one tree, with its root
     prompt_chars: int = 20_000
-    seconds: float = 1800.0  # of one run or race; counted anew when a paused run is resumed
+    seconds: float = 1800.0  # of one run; counted anew when a paused run is resumed
     waiting: int = 60  # visitors in the queue, including the one being served
     per_address: int | None = None  # waiting or running runs of one network address
     # the next four apply to each view (a tab of the page) separately

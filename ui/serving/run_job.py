@@ -1,4 +1,4 @@
-"""The base class of runs and races. They are recorded, and other visitors can follow them: they get
+"""The base class of runs. They are recorded, and other visitors can follow them: they get
 the same messages as the run's own page. Independent of the page."""
 
 from __future__ import annotations
@@ -34,18 +34,15 @@ class Notice:
 
 @dataclass(frozen=True)
 class Ended:
-    """A run or race has ended or paused.
+    """A run has ended or paused.
 
     end: the reason. "stopped": it was halted. "time": the time limit. "paused": the requested steps
-    are done. "broken": an error. "length": all tokens are generated, or a race is complete. Other
-    values are those of `finish` in a run's last step. meta: replaces the meta that was sent when
-    the run began; None if it stays.
+    are done. "broken": an error. "length": every lane has finished.
     """
 
     end: str
     error: str | None = None
     notice: str | None = None
-    meta: dict[str, Any] | None = None
 
 
 class PairChanged(SequoiaError):
@@ -53,7 +50,7 @@ class PairChanged(SequoiaError):
 
 
 class RunJob(Job[Any]):
-    """A run or a race. Its events are Notice, Ended, and those of the subclass.
+    """A run. Its events are Notice, Ended, and those of the subclass.
 
     Events are recorded as they are read. So `messages` must be read after every `start`. If one
     reader stops early, another may read the rest.

@@ -111,7 +111,7 @@ SHAPES = {
         "length planned for this machine",
         about=(
             "A chain predicted to be the fastest, or at most 1% slower. Its length is planned in "
-            "the same way as the Sequoia tree, so a race between them shows what branching adds."
+            "the same way as the Sequoia tree, so a run of both shows what branching adds."
         ),
     ),
     "sequences": Shape(

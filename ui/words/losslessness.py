@@ -106,11 +106,11 @@ def lossless_words(found: Lossless, meta: Mapping[str, Any]) -> str:
 
 _NOT_CHECKED: dict[Why, str] = {
     "": "the reason was not recorded",
-    "two_prompts": "only a race of one prompt can be checked; race each prompt alone",
-    "not_requested": "“Verify losslessness after the race” is not ticked",
-    "time_limit": "the race reached its time limit",
+    "two_prompts": "only a run of one prompt can be checked; run each prompt alone",
+    "not_requested": "“Verify losslessness” is not ticked",
+    "time_limit": "the run reached its time limit",
     "other_run": "another run is waiting for the models",
-    "stopped": "the race was stopped",
+    "stopped": "the run was stopped",
 }
 
 
@@ -337,7 +337,7 @@ SCOPE = (
     "With a toy, p and q are as typed. With the pair, they come from a plain forward pass over the "
     "whole text, without a tree or a KV cache, with the target in float32. So this test does not "
     "cover the forward pass over a tree or the KV cache. The self-test at load and the check after "
-    "a race cover both."
+    "a run cover both."
 )
 OF_RECORDED = (
     "Both tests use a toy model with three words (a, b and c) and look at the first two words of "
