@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from sequoia.errors import BadModel
-from sequoia.library_errors import reason
+from sequoia.errors import BadModel, reason
 from sequoia.loading.model_files import read_object
 
 

@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # `sequoia` or `ui` counts as a package here.
 ENGINE = [
     {"errors", "assets_folder"},
-    {"validate_input", "library_errors", "text_files"},
+    {"validate_input", "text_files"},
     {"checked_types"},
     {"algorithm"},
     {"planning", "saved_files", "this_machine"},

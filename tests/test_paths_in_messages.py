@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sequoia import load_pair
-from sequoia.errors import SequoiaError
-from sequoia.library_errors import reason
+from sequoia.errors import SequoiaError, reason
 from sequoia.validate_input import MAX_PATH_SHOWN, shown
 
 LONG = "/srv/models/of our group/checkpoints/2026-11/run-7/step-120000/final-of-seven"

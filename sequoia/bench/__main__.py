@@ -44,7 +44,6 @@ from sequoia.bench.decoders import (
     streamed,
 )
 from sequoia.bench.model_types import try_types
-from sequoia.bench.outside_models import print_outside
 from sequoia.bench.outsiders import PACKAGES, outsiders, require_packages
 from sequoia.bench.stages import run_stages
 from sequoia.bench.table import Row, print_table, rated, timed
@@ -70,9 +69,6 @@ def main(argv: Sequence[str] | None) -> None:
         torch.set_num_threads(options.threads)
     if options.json:
         require_writable(options.json)
-    if options.outside:
-        print_outside()
-        return
     if options.model_types is not None:
         try_types(options.model_types, options.json)
         return
@@ -311,12 +307,6 @@ def _options(argv: Sequence[str] | None) -> Namespace:
         f"{', '.join(PACKAGES.values())})",
     )
     parser.add_argument("--seed", type=int, default=0, help="seed of the runs on the prompts")
-    parser.add_argument(
-        "--outside",
-        action="store_true",
-        help="instead, print what a step costs outside the models, with large vocabularies; no "
-        "model is loaded",
-    )
     parser.add_argument(
         "--copies",
         action="store_true",

@@ -19,8 +19,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from transformers import CONFIG_MAPPING, AutoModelForCausalLM
 
-from sequoia.errors import BadModel, OutOfMemory, SequoiaError
-from sequoia.library_errors import panicked, reason
+from sequoia.errors import BadModel, OutOfMemory, SequoiaError, panicked, reason
 from sequoia.loading.folder_check import check_folder, read_config
 from sequoia.loading.model_families import refuse_unfit
 from sequoia.loading.model_files import files_in, refuse_quantised_tensors

@@ -24,8 +24,7 @@ from typing import Any
 
 from huggingface_hub import constants
 
-from sequoia.errors import BadModel
-from sequoia.library_errors import reason
+from sequoia.errors import BadModel, reason
 from sequoia.this_machine.dtypes import DTYPES
 from sequoia.validate_input import shown
 
