@@ -388,20 +388,6 @@ def places(decoder: Decoder) -> list[int]:
 # -- runs beside each other, their end, and refused arguments --------------------------------------
 
 
-def test_two_interleaved_runs_equal_two_separate_ones() -> None:
-    """The runs share nothing but the models, so only the times may differ."""
-    asked = [
-        (PROMPTS[0], WARM, TREES["ragged"]),
-        (PROMPTS[1], dataclasses.replace(WARM, seed=8), TREES["flat"]),
-    ]
-    alone = [but_time(steps_of(made(), *ask)) for ask in asked]
-    together: list[list[StepTrace]] = [[], []]
-    for pair_of_steps in itertools.zip_longest(*(steps_of(made(), *ask) for ask in asked)):
-        for steps, step in zip(together, pair_of_steps, strict=True):
-            steps += [step] if step else []
-    assert [but_time(steps) for steps in together] == alone
-
-
 def test_a_seed_repeats_a_run_and_another_seed_does_not() -> None:
     once, again, other = (
         but_time(

@@ -33,7 +33,6 @@ from sequoia.algorithm.tree import Tree
 from sequoia.decoding import engine
 from sequoia.decoding.cuda import kernel_check
 from sequoia.decoding.cuda.cuda_step import CudaStep, fits
-from sequoia.decoding.cuda.kernel_check import by_reference
 from sequoia.decoding.cuda.verify_kernel import launch
 from sequoia.decoding.engine import Decoder, plain, run
 from sequoia.decoding.step import HostStep
@@ -112,17 +111,6 @@ for vocab, (aligned, replacing) in {COMPILED}.items():
 
 
 # -- steps and whole runs --------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("replacing", [False, True], ids=["distinct", "independent"])
-def test_the_kernel_is_checked_at_full_vocabulary_with_every_tree(
-    replacing: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(kernel_check, "_SMALLER", 16)
-    full = [case for case in kernel_check._cases(40, replacing) if case.p.shape[1] == 40]
-    assert {case.tree for case in full} == {*kernel_check._TREES}
-    trials = [trial for case in full for trial in by_reference(case, replacing).trials]
-    assert {trial.accepted for trial in trials} == {False, True}
 
 
 @pytest.fixture
