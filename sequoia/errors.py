@@ -118,8 +118,4 @@ def panicked(problem: BaseException) -> bool:
 def _first_sentence(text: str) -> str:
     text = _CLASS.sub(r"\1", _PREFIX.sub("", text))
     first = _NEXT_SENTENCE.split(text, maxsplit=1)[0].rstrip(".,:; ")
-    if len(first) <= _MAX_CHARS:
-        return first
-    kept, _, cut = first[:_MAX_CHARS].rpartition(" ")
-    word = (cut + first[_MAX_CHARS:]).partition(" ")[0]
-    return f"{kept} {word} ..." if "/" in word else f"{kept} ..."  # a path is of use only whole
+    return first if len(first) <= _MAX_CHARS else f"{first[:_MAX_CHARS].rpartition(' ')[0]} ..."

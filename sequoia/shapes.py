@@ -30,10 +30,16 @@ from sequoia.decoding.engine import Decoder, run
 from sequoia.errors import BadModel
 from sequoia.loading.model_checks import checked_device
 from sequoia.loading.placement import OffloadPlacement, StreamedModel, offloaded_by_accelerate
-from sequoia.measuring.hardware import SIZES, WIDTHS, checked_effort, measure_profile
+from sequoia.measuring.hardware import (
+    SIZES,
+    WIDTHS,
+    Pass,
+    checked_effort,
+    measure_profile,
+    opened,
+)
 from sequoia.models.choose_forward import use_fast_forward
 from sequoia.models.pair import Pair
-from sequoia.models.pass_times import Pass, opened
 from sequoia.models.tree_forward import TreeModel
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.text_files import require_writable

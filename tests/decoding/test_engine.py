@@ -317,14 +317,6 @@ def test_siblings_are_the_drafts_best_at_temperature_0(verifier: str) -> None:
             assert len({step.tokens[child] for child in children}) == len(children)
 
 
-def test_siblings_differ_when_drawn_without_replacement() -> None:
-    for step in steps_of(made(), PROMPTS[0], WARM, TREES["flat"]):
-        assert all(
-            len({step.tokens[child] for child in children}) == len(children)
-            for children in step.tree.children
-        )
-
-
 # -- cost ------------------------------------------------------------------------------------------
 
 
