@@ -10,13 +10,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
-from sequoia import Acceptance, HardwareProfile, Run, Tree
-from sequoia.errors import BadAcceptance, BadProfile, BadTrace, BadTree, SequoiaError
+from sequoia import Acceptance, HardwareProfile, Run, Tree, load_pair
+from sequoia.errors import BadAcceptance, BadProfile, BadTrace, BadTree, SequoiaError, reason
 from sequoia.saved_files.race_file import RaceLog
 from sequoia.validate_input import (
     MAX_JSON_BYTES,
     MAX_JSON_MARKS,
+    MAX_PATH_SHOWN,
     as_file,
     items,
     json_text,
@@ -24,6 +26,7 @@ from sequoia.validate_input import (
     one_of,
     read_json,
     short_text,
+    shown,
     truth,
     whole,
 )
@@ -132,3 +135,37 @@ def test_what_is_written_is_read_back() -> None:
 def test_infinity_and_nan_are_not_written(value: Any) -> None:
     with pytest.raises(ValueError, match="not allowed in JSON"):
         json_text(value)
+
+
+# -- words -----------------------------------------------------------------------------------------
+
+LONG = "/srv/models/of our group/checkpoints/2026-11/run-7/step-120000/final-of-seven"
+VERY_LONG = "/srv/" + "models/" * 60 + "final-of-seven"
+
+
+@pytest.mark.parametrize("path", [LONG, LONG.replace("/", "\\")])
+def test_a_long_path_is_shown_whole(path: str) -> None:
+    assert shown(path) == repr(path)
+
+
+def test_a_very_long_path_keeps_its_end() -> None:
+    assert shown(VERY_LONG).endswith("final-of-seven'")
+    assert len(shown(VERY_LONG)) <= MAX_PATH_SHOWN + 3
+
+
+def test_a_model_that_is_not_there_is_named_by_the_end_of_its_path() -> None:
+    with pytest.raises(SequoiaError, match="final-of-seven"):
+        load_pair(target=VERY_LONG, draft=VERY_LONG, online=False)
+
+
+@pytest.mark.parametrize(
+    ("problem", "words"),
+    [
+        (MemoryError(), "there is not enough memory"),
+        (torch.OutOfMemoryError("CUDA out of memory. Tried 2 GiB."), "there is not enough memory"),
+        (AssertionError(), "the library gives no reason"),
+        (TypeError("unhashable type: 'list'"), "the library cannot handle one of its values"),
+    ],
+)
+def test_an_error_of_a_library_is_one_clause(problem: Exception, words: str) -> None:
+    assert reason(problem) == words
