@@ -30,10 +30,16 @@ from sequoia.decoding.engine import Decoder, run
 from sequoia.errors import BadModel
 from sequoia.loading.model_checks import checked_device
 from sequoia.loading.placement import OffloadPlacement, StreamedModel, offloaded_by_accelerate
-from sequoia.measuring.hardware import SIZES, WIDTHS, checked_effort, measure_profile
+from sequoia.measuring.hardware import (
+    SIZES,
+    WIDTHS,
+    Pass,
+    checked_effort,
+    measure_profile,
+    opened,
+)
 from sequoia.models.choose_forward import use_fast_forward
 from sequoia.models.pair import Pair
-from sequoia.models.pass_times import Pass, opened
 from sequoia.models.tree_forward import TreeModel
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.text_files import require_writable
@@ -47,13 +53,6 @@ ALL_SIZES = (*SIZES, 256, 512, 1024)
 ASSUMED = Acceptance.power_law(2.0, 0.6, 32)
 _TEXT = "The quick brown fox jumps over the lazy dog. " * 4
 _DRAWN = 2**22  # random numbers drawn for a matrix on a CPU, and repeated to fill it
-# Printed names of figures whose keys read badly; the keys in saved files stay as they are.
-PRINTED = {
-    "64-node pass over reading the weights": "64-node pass / reading the weights",
-    "512-node pass over a one-token pass": "512-node pass / one-token pass",
-    "one-token pass by accelerate over ours": "one-token pass, accelerate / ours",
-    "run's bytes, most in use": "run's bytes, peak",
-}
 
 
 @dataclass(frozen=True)
@@ -330,7 +329,7 @@ def _measure(name: str, device: torch.device, options: Namespace) -> None:
         show=print,
     )
     for what, value in found.items():
-        print(f"  {PRINTED.get(what, what):<44}{value:>16.6g}")
+        print(f"  {what:<44}{value:>16.6g}")
     if options.out:
         data = shape_file(name, profile, found, options.graphs)
         write_json(options.out / f"{name}.json", data)

@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # `sequoia` or `ui` counts as a package here.
 ENGINE = [
     {"errors", "assets_folder"},
-    {"validate_input", "library_errors", "text_files"},
+    {"validate_input", "text_files"},
     {"checked_types"},
     {"algorithm"},
     {"planning", "saved_files", "this_machine"},
@@ -126,28 +126,6 @@ def modules_of(package: str) -> list[str]:
     return sorted(name for name in FILES if name.startswith(f"{package}."))
 
 
-def test_all_kinds_of_imports_are_found() -> None:
-    source = (
-        "import a.b, c as d\nfrom e import f\nfrom . import g\nfrom .h import i\n"
-        "from ..j import k\ndef late():\n    import l\n    importlib.import_module('m.n')\n"
-        "    __import__('o')\n"
-    )
-    found = {"a.b", "c", "e", "e.f", "p.q", "p.q.g", "p.q.h", "p.q.h.i", "p.j", "p.j.k", "l", "m.n"}
-    assert modules_in(source, "p.q.r", False) == found | {"o"}
-    package = modules_in("from . import g\nfrom .h import i", "p.q", True)
-    assert package == {"p.q", "p.q.g", "p.q.h", "p.q.h.i"}
-
-
-def test_an_import_upwards_or_sideways_is_found() -> None:
-    up = frozenset({"sequoia.decoding.engine"})
-    aside = frozenset({"sequoia.decoding.cuda.cuda_step"})
-    down = frozenset({"sequoia.algorithm.tree"})
-    assert wrong_arrows("sequoia.algorithm.tree", up, ENGINE) == ["decoding"]
-    assert wrong_arrows("sequoia.loading.load", aside, ENGINE) == ["decoding"]
-    assert wrong_arrows("sequoia.loading.load", down, ENGINE) == []
-    assert wrong_arrows("ui.race.tab", frozenset({"ui.hardware.tab"}), PAGE) == ["hardware"]
-
-
 def test_packages_of_the_engine_import_only_lower_ones() -> None:
     for module in modules_of("sequoia"):
         assert wrong_arrows(module, imports(module), ENGINE) == [], module
@@ -180,13 +158,6 @@ def test_code_that_runs_in_threads_does_not_import_gradio() -> None:
         assert "gradio" not in imports(module), module
 
 
-def test_only_commands_use_argparse() -> None:
-    """Commands get their parser from bench."""
-    commands = {"bench", "experiments", "distill", "shapes"}
-    readers = {name for name in FILES if "argparse" in imports(name)}
-    assert {room(name) for name in readers if name.startswith("sequoia")} <= commands
-
-
 # -- the page's scripts ----------------------------------------------------------------------------
 
 
@@ -214,28 +185,6 @@ def circles(graph: dict[Path, set[Path]]) -> set[Path]:
     while free := {path for path, below in graph.items() if not below & graph.keys()}:
         graph = {path: below for path, below in graph.items() if path not in free}
     return set(graph)
-
-
-def test_a_wrong_import_of_a_script_is_seen() -> None:
-    shared = Path("ui/shared/web/dom.js")
-    mine = Path("ui/race/web/lane.js")
-    of_another = Path("ui/lab/web/curves.js")
-    server = Path("ui/race/tab.py")
-    data = Path("assets/tooltips.json")
-    fetched = Path("assets/plotly.js")
-    every = [shared, mine, of_another, server, data, fetched]
-    assert wrong_script_imports(mine, every) == [of_another, server, fetched]
-    assert wrong_script_imports(shared, every) == [mine, of_another, server, fetched]
-    of_runs = Path("ui/run/web/run_store.js")
-    assert wrong_script_imports(mine, [of_runs]) == []
-    assert wrong_script_imports(of_runs, [mine]) == [mine]
-    assert wrong_script_imports(of_another, [of_runs]) == [of_runs]
-
-
-def test_a_circle_of_scripts_is_seen() -> None:
-    a, b, c, d = (Path(name) for name in "abcd")
-    assert circles({a: {b}, b: {a}, c: {a}, d: set()}) == {a, b, c}
-    assert circles({a: {b, c}, b: {c}, c: set()}) == set()
 
 
 def test_a_script_imports_only_shared_and_its_own_view() -> None:

@@ -3,17 +3,33 @@ and file of the program uses these functions."""
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
-from sequoia import Acceptance, HardwareProfile, Run, Tree
-from sequoia.errors import BadAcceptance, BadProfile, BadTrace, BadTree, SequoiaError
+from sequoia import Acceptance, HardwareProfile, Run, Tree, load_pair
+from sequoia.errors import BadAcceptance, BadProfile, BadTrace, BadTree, SequoiaError, reason
 from sequoia.saved_files.race_file import RaceLog
-from sequoia.validate_input import MAX_JSON_BYTES, items, number, one_of, short_text, truth, whole
+from sequoia.validate_input import (
+    MAX_JSON_BYTES,
+    MAX_JSON_MARKS,
+    MAX_PATH_SHOWN,
+    as_file,
+    items,
+    json_text,
+    number,
+    one_of,
+    read_json,
+    short_text,
+    shown,
+    truth,
+    whole,
+)
 
 
 class Bad(SequoiaError):
@@ -71,13 +87,15 @@ READERS: dict[str, tuple[Callable[[Any], Any], type[SequoiaError]]] = {
     "run": (Run.from_json, BadTrace),
     "race": (RaceLog.from_json, BadTrace),
 }
-NO_FILES: tuple[Any, ...] = ("", "null", "[]", "{}", "[" * 200_000, "9" * 5000, None, 5, ["x"])
+NO_FILES: tuple[Any, ...] = (
+    *("", "null", "[]", "{}", "[" * 200_000, "9" * 5000, None, 5, ["x"]),
+    *('{"a": NaN}', '{"a": 1e999}', b"\xff\xfe", b'{"\xed\xa0\x80": 1}', "\ud800"),
+)
 
 
 @pytest.mark.parametrize("text", NO_FILES, ids=range(len(NO_FILES)))
 @pytest.mark.parametrize("name", READERS)
 def test_what_is_no_file_raises_the_error_of_its_reader(name: str, text: Any) -> None:
-    """test_json_text.py has more such texts."""
     read, error = READERS[name]
     with pytest.raises(error, match="file") as caught:
         read(text)
@@ -98,3 +116,56 @@ def test_the_size_is_checked_first(name: str) -> None:
     read, error = READERS[name]
     with pytest.raises(error, match="file may have at most"):
         read(" " * (MAX_JSON_BYTES + 1))
+
+
+@pytest.mark.parametrize("one", [b"[],", b'{"a":'])
+def test_a_file_with_too_many_values_is_refused_before_it_is_parsed(one: bytes) -> None:
+    data = b"[" + one * MAX_JSON_MARKS  # would be refused as damaged
+    with pytest.raises(BadTrace, match="commas, colons"):
+        read_json(data, "run", MAX_JSON_BYTES, BadTrace)
+
+
+def test_what_is_written_is_read_back() -> None:
+    value = as_file({"x": [1, 2.5, None, True, 'é"\\\n', (), {"a": [[]]}, -0.0], 7: "7"}, "run")
+    text = json_text(value)
+    assert read_json(text, "run", MAX_JSON_BYTES, BadTrace) == json.loads(json.dumps(value))
+
+
+@pytest.mark.parametrize("value", [[math.inf], {"a": ([1.0, math.nan],)}])
+def test_infinity_and_nan_are_not_written(value: Any) -> None:
+    with pytest.raises(ValueError, match="not allowed in JSON"):
+        json_text(value)
+
+
+# -- words -----------------------------------------------------------------------------------------
+
+LONG = "/srv/models/of our group/checkpoints/2026-11/run-7/step-120000/final-of-seven"
+VERY_LONG = "/srv/" + "models/" * 60 + "final-of-seven"
+
+
+@pytest.mark.parametrize("path", [LONG, LONG.replace("/", "\\")])
+def test_a_long_path_is_shown_whole(path: str) -> None:
+    assert shown(path) == repr(path)
+
+
+def test_a_very_long_path_keeps_its_end() -> None:
+    assert shown(VERY_LONG).endswith("final-of-seven'")
+    assert len(shown(VERY_LONG)) <= MAX_PATH_SHOWN + 3
+
+
+def test_a_model_that_is_not_there_is_named_by_the_end_of_its_path() -> None:
+    with pytest.raises(SequoiaError, match="final-of-seven"):
+        load_pair(target=VERY_LONG, draft=VERY_LONG, online=False)
+
+
+@pytest.mark.parametrize(
+    ("problem", "words"),
+    [
+        (MemoryError(), "there is not enough memory"),
+        (torch.OutOfMemoryError("CUDA out of memory. Tried 2 GiB."), "there is not enough memory"),
+        (AssertionError(), "the library gives no reason"),
+        (TypeError("unhashable type: 'list'"), "the library cannot handle one of its values"),
+    ],
+)
+def test_an_error_of_a_library_is_one_clause(problem: Exception, words: str) -> None:
+    assert reason(problem) == words

@@ -25,10 +25,10 @@ from sequoia.errors import OutOfMemory
 from sequoia.loading.load import load_pair
 from sequoia.loading.placement import StreamedModel, offloaded_by_accelerate
 from sequoia.measuring.defaults import SLACK
+from sequoia.measuring.hardware import Pass, least_seconds, opened
 from sequoia.measuring.stopping_chain import StoppingChain, measured_stop_rule
 from sequoia.models.describe import dtype_name
 from sequoia.models.pair import Pair, PairCache
-from sequoia.models.pass_times import Pass, least_seconds, opened
 from sequoia.models.tree_forward import TreeModel, without_cudnn_attention
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.plan_for_machine import Plan, best_plan, bounds, predict

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from sequoia.algorithm.expected_accepted import expected_accepted
+from sequoia.algorithm.expected_tokens import expected_accepted
 from sequoia.algorithm.residual_heads import ResidualHead, residual_heads
 from sequoia.algorithm.sampling import Chance, Drawn, checked, draft_warp, overflowed, row_warp
 from sequoia.algorithm.sampling_params import SamplingParams

@@ -43,8 +43,7 @@ from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
 from sequoia.decoding.engine import Decoder, run
 from sequoia.decoding.tree_choice import TreeChoice, TreeSource
-from sequoia.errors import BadModel, OutOfMemory, Stopped
-from sequoia.library_errors import reason
+from sequoia.errors import BadModel, OutOfMemory, Stopped, reason
 from sequoia.models.compare_logits import is_half, own_logits, own_logits_from, wider
 from sequoia.models.pair import Pair, PairCache
 from sequoia.models.self_test import has_router

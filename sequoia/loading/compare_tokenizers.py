@@ -15,8 +15,7 @@ from typing import Any
 
 from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
-from sequoia.errors import BadModel, BadPair
-from sequoia.library_errors import reason
+from sequoia.errors import BadModel, BadPair, reason
 from sequoia.loading.folder_check import TOKENIZER, TOKENIZER_CONFIG, read_tokenizer
 from sequoia.loading.model_checks import Source, refused
 from sequoia.models.chat_template import MOST_CHARS

@@ -18,13 +18,11 @@ from sequoia.algorithm.progress import ShouldStop
 from sequoia.errors import NotDownloaded, Stopped
 from sequoia.loading.model_files import (
     INDEX,
-    ONE_FILE,
     ListedFiles,
     cached,
     files_in,
     hub_folder,
     refuse_other_formats,
-    refuse_quantised_tensors,
     small_files,
 )
 from sequoia.this_machine.memory import size
@@ -130,8 +128,6 @@ class Downloads:
         listed = ListedFiles(model, frozenset(files), lambda: self._index(listing))
         refuse_other_formats(listed)
         used = small | {name: files[name] for name in listed.weights}
-        if ONE_FILE not in used:
-            refuse_quantised_tensors(listed.index, model)
         return replace(listing, files=used, weights=frozenset(listed.weights))
 
     def _index(self, listing: Listing) -> bytes:

@@ -19,11 +19,10 @@ import torch
 from safetensors import SafetensorError, safe_open
 from transformers import CONFIG_MAPPING, AutoModelForCausalLM
 
-from sequoia.errors import BadModel, OutOfMemory, SequoiaError
-from sequoia.library_errors import panicked, reason
+from sequoia.errors import BadModel, OutOfMemory, SequoiaError, panicked, reason
 from sequoia.loading.folder_check import check_folder, read_config
 from sequoia.loading.model_families import refuse_unfit
-from sequoia.loading.model_files import files_in, refuse_quantised_tensors
+from sequoia.loading.model_files import files_in
 from sequoia.this_machine.dtypes import DTYPES
 from sequoia.this_machine.gpu_health import unusable_gpu
 from sequoia.this_machine.memory import is_out_of_memory
@@ -39,8 +38,7 @@ _POINTER = b"version https://git-lfs"
 
 def count_numbers(path: Path, title: str) -> int:
     """How many numbers the tensors in the file at `path` have. Raises BadModel if the file cannot
-    be read, is incomplete, is invalid, or has quantised tensors. title: the model's name in
-    messages."""
+    be read, is incomplete, or is invalid. title: the model's name in messages."""
     what = f"{title}: {path.name[:80]}"
     try:
         _check_size(path, what)
@@ -48,7 +46,6 @@ def count_numbers(path: Path, title: str) -> int:
             names = file.keys()
             if not 0 < len(names) <= MOST_TENSORS:
                 raise BadModel(f"{what} has {len(names):,} tensors; expected 1 to {MOST_TENSORS:,}")
-            refuse_quantised_tensors(names, title)
             return sum(_count_numbers(name, file.get_slice(name), what) for name in names)
     except SafetensorError as problem:
         words = "".join(filter(str.isprintable, str(problem)))[:200]

@@ -24,8 +24,7 @@ from typing import Any
 
 from huggingface_hub import constants
 
-from sequoia.errors import BadModel
-from sequoia.library_errors import reason
+from sequoia.errors import BadModel, reason
 from sequoia.this_machine.dtypes import DTYPES
 from sequoia.validate_input import shown
 
@@ -174,16 +173,9 @@ _FORMATS = (
     ((".bin", ".pt", ".pth", ".ckpt", ".pkl"), "pickles, which can run code"),
     ((".onnx", ".h5", ".tflite", ".msgpack", ".npz", ".nemo"), "weights of other libraries"),
 )
-# fields of a config, files, and ends of the names of tensors that only quantised models have
+# fields of a config, and files, that only quantised models have
 _FIELDS = ("quantization", "quantization_config", "compression_config")
 _FILES = frozenset({"quantize_config.json", "quant_config.json", "hf_quant_config.json"})
-_TENSORS = re.compile(
-    r"(\.|_|^)(g_idx|qweight|qzeros"  # GPTQ and AWQ
-    r"|q_weight|q_invperm|q_scale_max|trellis|svh"  # EXL2 and EXL3
-    r"|SCB|weight\.(absmax|quant_map|nested_absmax|quant_state\..*)"  # bitsandbytes
-    r"|weight_(packed|shape|zero_point|scale|scale_2|scale_inv)"  # compressed-tensors, FP8, NVFP4
-    r"|proj_(blocks|scales)|W_q|weight\._(data|scale)|weight_qdata|Qidxs)$"  # MXFP4 and others
-)
 
 
 def refuse_other_formats(files: ListedFiles) -> None:
@@ -219,12 +211,6 @@ def refuse_quantised_config(config: Mapping[str, Any], title: str) -> None:
     for name in _FIELDS:
         if config.get(name) is not None:
             raise _quantised(title, f"its config has a {name}")
-
-
-def refuse_quantised_tensors(names: Iterable[str], title: str) -> None:
-    """Raises BadModel if the tensors are those of quantised weights."""
-    if found := next(filter(_TENSORS.search, names), None):
-        raise _quantised(title, f"it has a tensor {found[:80]}")
 
 
 def _quantised(title: str, how: str) -> BadModel:

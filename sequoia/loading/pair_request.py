@@ -1,19 +1,16 @@
 """A request to load a pair: which models, on which device, in which dtype. The named pairs are in
 assets/pair_catalog.json.
 
-A model is named by a folder, a Hugging Face id, or what can only mean one of them (an address of
-the hub, `~`, blanks or quotes around a name). All else is refused with the cause."""
+A model is named by a folder, a Hugging Face id or its address, perhaps with blanks or quotes around
+it."""
 
 from __future__ import annotations
 
 import os
 import re
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
 
 from sequoia.assets_folder import ASSETS, BUNDLED_PAIR
 from sequoia.errors import BadModel, BadPair
@@ -25,117 +22,38 @@ from sequoia.validate_input import shown
 
 _LONGEST = 500
 # Blanks, quotes and the like that are copied together with a name.
-_AROUND = " \t\r\n\f\v\u00a0\u200b\u200e\u200f\u2060\ufeff\"'`“”„‘’«»<>,;"
+_AROUND = " \t\r\n\u00a0\u200b\ufeff\"'`“”<>,;"
+# the address of a model on the hub, with its id
 _HUB = re.compile(
-    r"(?:(?:https?:)?//(?:[^/@]*@)?|git@)?(?:www\.)?(?:huggingface\.co|hf\.co|hf-mirror\.com)(?:[/:](.*))?"
-    r"|hf://(.*)",
-    re.IGNORECASE | re.DOTALL,
-)
-# the path of a page of the hub that shows files of a model: owner/name/tree/main
-_FILES_PAGE = re.compile(r"[\w.-]+/[\w.-]+/(tree|blob|resolve|raw|commits?)/.*")
-_SHOWS_FILES = ("tree", "blob", "resolve", "raw", "commit", "commits")
-_NO_MODEL = ("datasets", "spaces", "collections", "papers", "docs", "blog")
-# names that mean something else, and what to give instead
-_OTHERS = (
-    (
-        re.compile(r".*\.gguf", re.IGNORECASE | re.DOTALL),
-        "is a GGUF file, the format of llama.cpp and Ollama, which cannot be loaded here; give the "
-        "model that it was made from (a folder or an id with safetensors weights)",
-    ),
-    (
-        re.compile(rf"({'|'.join(_NO_MODEL)})(/.*)?"),
-        "is an address of the hub that shows no model; give a model's id, owner/name",
-    ),
-    (
-        re.compile(r"[a-z][a-z0-9+.-]*://.*", re.IGNORECASE | re.DOTALL),
-        "is an address elsewhere; download the model and give its folder",
-    ),
-    (
-        re.compile(r"(?:[\w.-]+/)*[\w.-]+:[\w.-]+"),
-        "ends in a tag, which names a quantised GGUF file in Ollama and llama.cpp; those cannot be "
-        "loaded here: give the id of the model with safetensors weights, without a tag",
-    ),
-    (
-        re.compile(r"[\w.-]+(?:/[\w.-]+)?@\S+"),
-        "names a revision; only the newest one is looked up: give the id alone, or download that "
-        "revision with `hf download ID --revision REVISION --local-dir FOLDER` and give the folder",
-    ),
+    r"(?:https?://)?(?:www\.)?(?:huggingface\.co|hf\.co)/([^/?#]+(?:/[^/?#]+)?)(?:/tree/main)?/?"
 )
 
 
 def checked_name(ref: Any) -> str:
     """The folder or hub id that `ref` means. The folder exists; whether the hub has the id is not
-    looked up. Raises BadModel with the cause if it means neither."""
+    looked up. Raises BadModel if it means neither."""
     written = os.fspath(ref) if isinstance(ref, os.PathLike) else ref
     if not isinstance(written, str) or not written.strip(_AROUND) or len(written) > _LONGEST:
         raise BadModel(
             f"a model is named by a folder or a Hugging Face id (1 to {_LONGEST} characters), not "
             f"{shown(ref)}"
         )
-    if _exists(written, Path.is_dir):
-        return written
-    name = _path(written.strip(_AROUND))
-    if _exists(name, Path.is_dir):
-        return name
-    if (found := _HUB.fullmatch(name)) or _FILES_PAGE.fullmatch(name):
-        name = _id_in_address((found[1] or found[2] or "") if found else name, name)
-    name = name.rstrip("/").removesuffix("@main")
-    if advice := next((words for other, words in _OTHERS if other.fullmatch(name)), ""):
-        raise BadModel(f"{_quoted(name)} {advice}")
-    if _exists(name, Path.is_file):
+    name = os.path.expanduser(written.strip(_AROUND))  # noqa: PTH111  a user may not exist
+    for folder in (written, name):
+        if os.path.isdir(folder):  # noqa: PTH112  whatever characters it has
+            return folder
+    if found := _HUB.fullmatch(name):
+        name = found[1]
+    if name.lower().endswith(".gguf"):
         raise BadModel(
-            f"{_quoted(name)} is a file; give the model's folder, {_quoted(str(Path(name).parent))}"
+            f"{shown(name)} is a GGUF file, which cannot be loaded here; give the model that it "
+            "was made from (a folder or an id with safetensors weights)"
         )
-    if not is_hub_id(name) or name.lower().endswith(".safetensors"):
+    if os.path.isfile(name):  # noqa: PTH113
+        raise BadModel(f"{shown(name)} is a file; give the model's folder")
+    if not is_hub_id(name):
         raise BadModel(
-            f"{_quoted(name)} is neither a folder nor a Hugging Face id (usually owner/name)"
-        )
-    return name
-
-
-def _path(name: str) -> str:
-    """`name` with ~ as the home folder, and without the file:// of a folder's address."""
-    if name.lower().startswith("file://"):
-        name = unquote(name[len("file://") :])
-    if name.startswith("~"):
-        with suppress(RuntimeError):  # there is no such user
-            return str(Path(name).expanduser())
-    return name
-
-
-def _exists(name: str, is_one: Any) -> bool:
-    try:
-        return is_one(Path(name))
-    except OSError as problem:
-        raise BadModel(f"{_quoted(name)} cannot be opened ({problem.strerror})") from None
-    except ValueError:  # a zero byte
-        return False
-
-
-def _quoted(name: str) -> str:
-    return repr(name if len(name) <= 200 else "…" + name[-200:]).replace("\\\\", "\\")
-
-
-def _id_in_address(path: str, address: str) -> str:
-    """The model's id in the `path` of an address of the hub. Raises BadModel if the address shows
-    something else than a model's newest files."""
-    parts = [unquote(part) for part in re.split("[?#]", path)[0].split("/") if part]
-    while parts and parts[0] in ("api", "models"):
-        parts = parts[1:]
-    if not parts:
-        raise BadModel(f"{_quoted(address)} names no model; a model's id is owner/name")
-    count = 1 if len(parts) > 1 and parts[1] in _SHOWS_FILES else 2
-    name = "/".join(parts[:count]).removesuffix(".git")
-    page, *inner = parts[count:] or [""]
-    if parts[0] in _NO_MODEL or page not in _SHOWS_FILES:
-        return name
-    if inner and inner[-1].lower().endswith(".gguf"):
-        return inner[-1]
-    if inner[:1] not in ([], ["main"]) or len(inner) > 1 + (page != "tree"):
-        raise BadModel(
-            f"{_quoted(address)} names a revision or a sub-folder of {name}; only the newest files "
-            f"at the top are looked up: give {name}, or download what you need with `hf download "
-            f"{name} --revision REVISION --local-dir FOLDER` and give the folder"
+            f"{shown(name)} is neither a folder nor a Hugging Face id (usually owner/name)"
         )
     return name
 

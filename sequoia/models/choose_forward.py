@@ -11,8 +11,7 @@ from typing import Any
 from sequoia.algorithm.tree import Tree
 from sequoia.errors import OutOfMemory
 from sequoia.models.compare_logits import EXACT, SampleText, Walk, distances, is_half
-from sequoia.models.cuda_capture import CudaCapture
-from sequoia.models.cuda_graphs import STEP, Forward, GraphedForward
+from sequoia.models.cuda_graphs import STEP, CudaCapture, Forward, GraphedForward
 from sequoia.models.grouped_attention import grouped_forward
 from sequoia.models.native.library import NoLibrary
 from sequoia.models.native.native_llama import native_forward

@@ -10,8 +10,7 @@ from typing import Any, TypeVar
 import torch
 
 from sequoia.algorithm.acceptance import Acceptance
-from sequoia.errors import BadPair, BadPrompt
-from sequoia.library_errors import panicked
+from sequoia.errors import BadPair, BadPrompt, panicked
 from sequoia.models.chat_format import ChatFormat
 from sequoia.models.chat_template import MOST_CHARS
 from sequoia.models.draft import Draft

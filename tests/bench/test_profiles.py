@@ -5,23 +5,10 @@ from __future__ import annotations
 
 import pytest
 
-from sequoia import best_plan, named_profile, profile_names
 from sequoia.errors import BadAcceptance
-from sequoia.planning.plan_for_machine import best_chain
 from sequoia.profiles import main, ready_plans, recorded, table
 
 NAME = "a100-llama-2-7b-eager"
-
-
-def test_every_profile_has_its_best_tree_and_best_chain() -> None:
-    rates = recorded("code", 0.6)
-    plans = ready_plans(rates)
-    assert [plan.name for plan in plans] == list(profile_names())
-    for plan in plans:
-        profile = named_profile(plan.name)
-        assert plan.tree == best_plan(rates, profile)
-        assert plan.chain == best_chain(rates, profile)
-        assert plan.chain.predicted_speedup <= plan.tree.predicted_speedup
 
 
 def test_the_expected_machines_gain_from_a_tree() -> None:

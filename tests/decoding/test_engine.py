@@ -317,14 +317,6 @@ def test_siblings_are_the_drafts_best_at_temperature_0(verifier: str) -> None:
             assert len({step.tokens[child] for child in children}) == len(children)
 
 
-def test_siblings_differ_when_drawn_without_replacement() -> None:
-    for step in steps_of(made(), PROMPTS[0], WARM, TREES["flat"]):
-        assert all(
-            len({step.tokens[child] for child in children}) == len(children)
-            for children in step.tree.children
-        )
-
-
 # -- cost ------------------------------------------------------------------------------------------
 
 
@@ -386,20 +378,6 @@ def places(decoder: Decoder) -> list[int]:
 
 
 # -- runs beside each other, their end, and refused arguments --------------------------------------
-
-
-def test_two_interleaved_runs_equal_two_separate_ones() -> None:
-    """The runs share nothing but the models, so only the times may differ."""
-    asked = [
-        (PROMPTS[0], WARM, TREES["ragged"]),
-        (PROMPTS[1], dataclasses.replace(WARM, seed=8), TREES["flat"]),
-    ]
-    alone = [but_time(steps_of(made(), *ask)) for ask in asked]
-    together: list[list[StepTrace]] = [[], []]
-    for pair_of_steps in itertools.zip_longest(*(steps_of(made(), *ask) for ask in asked)):
-        for steps, step in zip(together, pair_of_steps, strict=True):
-            steps += [step] if step else []
-    assert [but_time(steps) for steps in together] == alone
 
 
 def test_a_seed_repeats_a_run_and_another_seed_does_not() -> None:

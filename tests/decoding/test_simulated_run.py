@@ -27,7 +27,6 @@ from sequoia.errors import BadTrace
 from sequoia.models.pair import Pair
 from sequoia.planning.simulated_step_times import SimulatedClock, step_seconds
 from sequoia.saved_files.race_file import LaneLog, RaceLog
-from ui.run.meta import recorded
 
 PROFILE = named_profile("a100-llama-2-7b-eager")
 CLOCK = SimulatedClock(PROFILE, "A100, Llama-2-7B with 68M, eager")
@@ -142,9 +141,3 @@ def test_a_simulated_run_is_not_diagnosed_with_a_measured_one(pair: Pair, simula
         time_breakdown(stats, measured)
     with pytest.raises(BadTrace, match="all times must be of one clock"):
         diagnose(stats, TREE, measured, RATES, PROFILE)
-
-
-def test_the_page_keeps_the_label_of_a_file(simulated: Run) -> None:
-    clean = recorded(simulated.meta)
-    assert (clean["label"], clean["clock"]) == ("simulated", CLOCK.name)
-    assert replace(simulated, meta=clean).steps == simulated.steps

@@ -13,7 +13,8 @@ from safetensors.torch import load_file, save_file
 from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaConfig, LlamaForCausalLM
 
 from sequoia.assets_folder import BUNDLED_PAIR
-from sequoia.distill import command, teach
+from sequoia.distill import __main__ as command
+from sequoia.distill import teach
 from sequoia.distill.shards import Taught, batches, most_frequent, read_shard, write_shard
 from sequoia.distill.teach import read, texts_by_kind
 from sequoia.distill.train import Training, compared

@@ -27,8 +27,11 @@ from tree_files import from_node_link as tree_of_node_link
 
 from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.best_tree import DPTable, best_first, best_tree, dp_table
-from sequoia.algorithm.expected_accepted import RejectIfPossible, expected_accepted
-from sequoia.algorithm.expected_tokens import expected_tokens
+from sequoia.algorithm.expected_tokens import (
+    RejectIfPossible,
+    expected_accepted,
+    expected_tokens,
+)
 from sequoia.algorithm.sampling import Seeded, draft_rows, target_rows
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.step_trace import DecodeStats

@@ -13,11 +13,9 @@ import numpy as np
 import pytest
 import torch
 from nightly_cases import nightly
-from packaging.version import Version
 
 pytest.importorskip("triton", reason="there is no Triton for this system")
 
-import triton
 from doors import (
     PROMPTS,
     Case,
@@ -38,15 +36,6 @@ from doors import (
     walked_by_reference,
 )
 
-# If the end of a loop is a tensor, Triton's interpreter before 3.7 calls `int` on a one-element
-# array. NumPy 2.4 and newer refuse that. Kernels compiled for a card are not affected.
-CANNOT_LOOP = (
-    not torch.cuda.is_available()
-    and Version(triton.__version__) < Version("3.7")
-    and Version(np.__version__) >= Version("2.4")
-)
-NO_LOOPS = "the interpreter of Triton before 3.7 cannot loop with NumPy 2.4 or newer"
-needs_kernel = pytest.mark.skipif(CANNOT_LOOP, reason=NO_LOOPS)
 TREES = [
     Tree.chain(1),
     Tree.chain(5),
@@ -85,7 +74,6 @@ def test_there_are_cases_for_a_tiny_vocabulary(vocab: int, replacing: bool) -> N
             assert replacing or len(set(tokens)) == len(tokens)
 
 
-@needs_kernel
 @pytest.mark.parametrize("replacing", [False, True], ids=["distinct", "independent"])
 @pytest.mark.parametrize("seed", range(25))
 def test_the_kernel_walks_as_the_reference_does(seed: int, replacing: bool) -> None:
@@ -102,7 +90,6 @@ def test_the_kernel_walks_as_the_reference_does_on_a_gpu(
         compare(seed, replacing, vocab)
 
 
-@needs_kernel
 def test_a_draft_without_mass_left_draws_other_tokens_uniformly() -> None:
     case = Case(
         Tree.from_branching([3]),
@@ -116,7 +103,6 @@ def test_a_draft_without_mass_left_draws_other_tokens_uniformly() -> None:
     same(walked_by_kernel(case, False), expected)
 
 
-@needs_kernel
 @pytest.mark.parametrize("u", [0.0, 1 - 2**-53])
 def test_the_ends_of_u_pick_tokens_with_weight(u: float) -> None:
     """Even the smallest and the largest random number must not pick a token of weight 0."""
@@ -126,7 +112,6 @@ def test_the_ends_of_u_pick_tokens_with_weight(u: float) -> None:
     assert bonus == (1 if u == 0 else 3)
 
 
-@needs_kernel
 def test_a_vocabulary_of_several_blocks_is_walked_through(monkeypatch: pytest.MonkeyPatch) -> None:
     blocks_of(monkeypatch, 8)
     compare(77, replacing=False)
@@ -137,8 +122,6 @@ def test_a_vocabulary_of_several_blocks_is_walked_through(monkeypatch: pytest.Mo
 
 @pytest.fixture
 def on_device(monkeypatch: pytest.MonkeyPatch) -> None:
-    if CANNOT_LOOP:
-        pytest.skip(NO_LOOPS)
     verify_on_device(monkeypatch)
 
 

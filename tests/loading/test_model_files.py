@@ -226,18 +226,6 @@ def test_other_formats_beside_safetensors_do_no_harm(folder: Path) -> None:
 # -- quantised weights -----------------------------------------------------------------------------
 
 MATRIX = "model.layers.0.self_attn.q_proj"
-# what the weights of each method have in place of a matrix
-QUANTISED = {
-    "GPTQ": "qweight g_idx",
-    "FP8 in blocks": "weight weight_scale_inv",
-    "compressed-tensors": "weight_packed weight_shape",
-    "NVFP4": "weight weight_scale_2",
-    "bitsandbytes": "weight weight.absmax weight.quant_state.bitsandbytes__nf4",
-    "EXL3": "trellis suh svh",
-    "HQQ": "W_q meta",
-    "quanto": "weight._data weight._scale",
-    "MXFP4": "gate_up_proj_blocks gate_up_proj_scales",
-}
 
 
 def quantise(folder: Path, parts: str, dtype: torch.dtype) -> None:
@@ -247,26 +235,11 @@ def quantise(folder: Path, parts: str, dtype: torch.dtype) -> None:
     save_file(tensors, folder / ONE_FILE, {"format": "pt"})
 
 
-@pytest.mark.parametrize("method", QUANTISED)
-def test_quantised_weights_are_recognised_by_their_names(method: str, folder: Path) -> None:
-    quantise(folder, QUANTISED[method], torch.uint8)
-    with pytest.raises(BadModel, match=r"^m is quantised \(it has a tensor .*; choose a model"):
-        check_source("m", folder)
-
-
 @pytest.mark.parametrize("dtype", [torch.uint8, torch.uint32, torch.float8_e4m3fn])
 def test_quantised_weights_are_recognised_by_their_dtype(dtype: torch.dtype, folder: Path) -> None:
     quantise(folder, "weight scales biases", dtype)
     with pytest.raises(BadModel, match=r"has dtype '[UF](8|32).*'; it must be one of F64, F32"):
         check_source("m", folder)
-
-
-def test_the_names_in_the_index_suffice(folder: Path, hub: FakeHub) -> None:
-    quantise(folder, QUANTISED["GPTQ"], torch.uint8)
-    split(folder, USUAL)
-    with Downloads(online=True) as downloads, pytest.raises(BadModel, match="is quantised"):
-        downloads.locate("owner/model")
-    assert not [path for path in hub.files_asked if path.endswith(".safetensors")]
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,6 @@ from fakes import PROMPTS, same_pair, tiny_pair
 
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
-from sequoia.algorithm.verifiers import VERIFIERS
 from sequoia.errors import BadProfile
 from sequoia.measuring.counted_acceptance import (
     count_acceptance,
@@ -158,14 +157,6 @@ def test_bad_arguments_are_refused_with_value_and_bound(option: dict[str, Any], 
 
 
 # -- acceptance ------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("verifier", VERIFIERS)
-def test_a_draft_equal_to_its_target_is_always_right_at_temperature_0(verifier: str) -> None:
-    counted = count_acceptance(same_pair(), PROMPTS, GREEDY, ranks=4, verifier=verifier)
-    assert counted.accepted == (counted.visited, 0, 0, 0)
-    assert counted.visited == 3 * 48 // 2
-    assert counted.acceptance.rates == (1.0, 0.0, 0.0, 0.0)
 
 
 def test_a_deeper_tree_gives_counts_by_level_and_the_rates_of_the_root() -> None:

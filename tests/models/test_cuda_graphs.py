@@ -22,8 +22,7 @@ from sequoia.decoding.engine import Decoder, run
 from sequoia.errors import OutOfMemory
 from sequoia.models import cuda_graphs
 from sequoia.models.cache_and_mask import KVCache, TreeLayout, aligned
-from sequoia.models.cuda_capture import Capture, CudaCapture, Replay
-from sequoia.models.cuda_graphs import GraphedForward
+from sequoia.models.cuda_graphs import Capture, CudaCapture, GraphedForward, Replay
 from sequoia.models.pair import Pair
 from sequoia.models.tree_forward import Context, TreeModel
 

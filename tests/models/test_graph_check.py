@@ -19,7 +19,7 @@ from sequoia.algorithm.tree import Tree
 from sequoia.decoding.engine import Decoder, run
 from sequoia.models import choose_forward, cuda_graphs
 from sequoia.models.choose_forward import use_fast_forward
-from sequoia.models.cuda_capture import Capture, Replay
+from sequoia.models.cuda_graphs import Capture, Replay
 from sequoia.models.pair import Pair
 from sequoia.models.self_test import self_test
 from sequoia.models.tree_forward import TreeModel, transformers_forward

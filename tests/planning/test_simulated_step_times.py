@@ -69,23 +69,6 @@ def test_plain_decoding_takes_the_plain_time() -> None:
     assert sum(step.phases.values()) == CLOCK.profile.plain_seconds
 
 
-def test_only_the_times_of_a_step_change() -> None:
-    before = trace(TREE)
-    after = CLOCK.retimed(before)
-    assert after.seconds == CLOCK.step(TREE).phases
-    assert after.clock == "one card, large with small"
-    assert replace(after, seconds=before.seconds, clock="") == before
-    assert before.seconds["draft"] == 1.0
-
-
-def test_a_cut_tree_takes_the_time_of_the_cut_tree() -> None:
-    """Near the end of a run, the token limit cuts trees."""
-    cut = TREE.limit(2)
-    after = CLOCK.retimed(trace(cut, finish="length"))
-    assert after.seconds == CLOCK.step(Tree.sequences(3, 1)).phases
-    assert sum(after.seconds.values()) < step_seconds(TREE, CLOCK.profile)
-
-
 @pytest.mark.parametrize(
     ("device", "name", "shown"),
     [("card", "mine", "mine"), ("card", "", "card"), ("card", "  ", "card"), ("", "", "a machine")],

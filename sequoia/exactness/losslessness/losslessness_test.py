@@ -59,8 +59,8 @@ class Findable:
 
 class LosslessnessTest:
     """One test of `setting`. pair: needed unless the setting is a toy; ValueError without it.
-    Raises BadPrompt, BadTree or BadSamplingParams for a bad setting, BadModel if the target
-    overflows, and OutOfMemory as `in_float32` does."""
+    Raises BadPrompt, BadTree or BadSamplingParams for a bad setting, and BadModel if the target
+    overflows."""
 
     def __init__(self, setting: Setting, pair: Pair | None = None) -> None:
         self.setting = setting

@@ -7,7 +7,6 @@ compiled.
 
 from __future__ import annotations
 
-import copy
 import functools
 import os
 import re
@@ -16,43 +15,29 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
-from packaging.version import Version
 
 pytest.importorskip("triton", reason="there is no Triton for this system")
 
-import triton
 from decoded import emitted
+from doors import placed_pair, verify_on_device
 from fakes import PROMPTS, tiny_pair
 
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.step_trace import StepTrace
 from sequoia.algorithm.tree import Tree
-from sequoia.decoding import engine
 from sequoia.decoding.cuda import kernel_check
 from sequoia.decoding.cuda.cuda_step import CudaStep, fits
-from sequoia.decoding.cuda.kernel_check import by_reference
 from sequoia.decoding.cuda.verify_kernel import launch
 from sequoia.decoding.engine import Decoder, plain, run
 from sequoia.decoding.step import HostStep
 from sequoia.errors import BadModel
-from sequoia.models.choose_forward import use_fast_forward
 from sequoia.models.compare_logits import own_logits
 from sequoia.models.pair import Pair
 from sequoia.this_machine.step_timer import Clock
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
-# If the end of a loop is a tensor, Triton's interpreter before 3.7 calls `int` on a one-element
-# array. NumPy 2.4 and newer refuse that. Kernels compiled for a card are not affected.
-CANNOT_LOOP = (
-    DEVICE == "cpu"
-    and Version(triton.__version__) < Version("3.7")
-    and Version(np.__version__) >= Version("2.4")
-)
-NO_LOOPS = "the interpreter of Triton before 3.7 cannot loop with NumPy 2.4 or newer"
-needs_kernel = pytest.mark.skipif(CANNOT_LOOP, reason=NO_LOOPS)
 TREES = [
     Tree.chain(1),
     Tree.chain(5),
@@ -72,7 +57,6 @@ COMPILED = {8: (False, False), 4096: (True, True)}
 def test_the_kernel_compiles_for_a_gpu(tmp_path: Path) -> None:
     """In a separate process, without the interpreter. This needs no GPU: the kernel is not run."""
     code = f"""
-import triton
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 from sequoia.decoding.cuda.verify_kernel import _walk, warps
@@ -114,39 +98,9 @@ for vocab, (aligned, replacing) in {COMPILED}.items():
 # -- steps and whole runs --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("replacing", [False, True], ids=["distinct", "independent"])
-def test_the_kernel_is_checked_at_full_vocabulary_with_every_tree(
-    replacing: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(kernel_check, "_SMALLER", 16)
-    full = [case for case in kernel_check._cases(40, replacing) if case.p.shape[1] == 40]
-    assert {case.tree for case in full} == {*kernel_check._TREES}
-    trials = [trial for case in full for trial in by_reference(case, replacing).trials]
-    assert {trial.accepted for trial in trials} == {False, True}
-
-
 @pytest.fixture
-def wanted_on_device(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Steps stay on the device, which may be the CPU, if the verifier has a kernel that passes its
-    check. The check has only a few cases."""
-    monkeypatch.setattr(engine, "fits", lambda _target, _draft: True)
-    monkeypatch.setattr(kernel_check, "CASES", 10)
-
-
-@pytest.fixture
-def on_device(wanted_on_device: None) -> None:
-    """As `wanted_on_device`, but the test is skipped if the kernel cannot run."""
-    if CANNOT_LOOP:
-        pytest.skip(NO_LOOPS)
-
-
-def placed() -> Pair:
-    """The tiny pair on the device on which the kernel runs."""
-    pair = tiny_pair()
-    for model in (pair.target, pair.draft) if DEVICE == "cuda" else ():
-        model.__init__(copy.deepcopy(model.hf).to(DEVICE), model.name)
-        use_fast_forward(model)
-    return pair
+def on_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    verify_on_device(monkeypatch)
 
 
 def steps(
@@ -163,7 +117,7 @@ def test_the_trace_of_a_step_agrees_with_the_models() -> None:
     parent, without our cache and mask. Its p is the target's probability, or None if the parent is
     off the path. Siblings are distinct. The nodes of the accepted trials are the path below the
     root."""
-    pair = placed()
+    pair = placed_pair()
     prefix = list(tiny_pair().encode(PROMPTS[0]))
     params = SamplingParams(temperature=0.8, max_new_tokens=16, ignore_eos=True)
     for step in steps(pair, params, TREES[2]):
@@ -200,7 +154,7 @@ def test_the_trace_of_a_step_agrees_with_the_models() -> None:
 @pytest.mark.usefixtures("on_device")
 @pytest.mark.parametrize("which", ["target", "draft"])
 def test_logits_that_overflowed_are_refused(which: str) -> None:
-    pair = placed()
+    pair = placed_pair()
     decoder = Decoder(pair, PROMPTS[0], WARM, TREES[2])
     model = decoder.contexts[which == "draft"].model
     forward = model.forward
@@ -215,7 +169,7 @@ def test_an_overflow_that_the_walk_does_not_reach_is_harmless() -> None:
     """As on the host, an overflow in nodes that the walk does not reach does not end the run. The
     cache slots of these nodes are zeros afterwards, because a captured pass would read them with
     weight 0, and 0 times infinity is not 0."""
-    pair = placed()
+    pair = placed_pair()
     decoder = Decoder(pair, PROMPTS[0], GREEDY, Tree.from_branching([3]))
     target = decoder.contexts[0].model
     forward = target.forward
@@ -247,7 +201,7 @@ def test_the_time_of_drawing_children_is_not_draft_time(monkeypatch: pytest.Monk
     """In a profile, draft time is the time of draft passes only; drawing is overhead. A run must
     split its time in the same way, so that predictions can be compared with it."""
     clock = [0.0]
-    pair = placed()
+    pair = placed_pair()
     monkeypatch.setattr("sequoia.this_machine.step_timer.time.perf_counter", lambda: clock[0])
     decoder = Decoder(pair, PROMPTS[0], WARM, TREES[2])
 
@@ -292,7 +246,7 @@ def other_probability(*given: Any) -> torch.Tensor:
     return end
 
 
-@pytest.mark.usefixtures("wanted_on_device")
+@pytest.mark.usefixtures("on_device")
 @pytest.mark.parametrize(
     ("fault", "words"),
     [
@@ -300,27 +254,21 @@ def other_probability(*given: Any) -> torch.Tensor:
             not_compiled,
             "RuntimeError: Failed to find C compiler. Please specify via CC environment variable",
         ),
-        pytest.param(
+        (
             other_token,
             r"the kernel's bonus token is \d+, the reference's \d+ \(random case 1 of 10\)",
-            marks=needs_kernel,
         ),
-        pytest.param(
-            other_node,
-            r"the kernel tries node 2, the reference node 1 \(random case 2 of 10\)",
-            marks=needs_kernel,
-        ),
-        pytest.param(
+        (other_node, r"the kernel tries node 2, the reference node 1 \(random case 2 of 10\)"),
+        (
             other_probability,
             r"the kernel's probabilities at node 1 are off by 1e-06 \(random case 2 of 10\)",
-            marks=needs_kernel,
         ),
     ],
 )
 def test_where_the_kernel_fails_or_disagrees_the_host_verifies(
     fault: Any, words: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    pair = placed()
+    pair = placed_pair()
     kernel_check.kernel_problem.cache_clear()
     monkeypatch.setattr("sequoia.decoding.cuda.verify_kernel.launch", fault)
     decoders = [Decoder(pair, PROMPTS[0], GREEDY, TREES[2]) for _ in range(2)]
@@ -341,7 +289,7 @@ def test_memory_that_runs_out_says_nothing_about_the_kernel(
     def full(*_: object) -> torch.Tensor:
         raise torch.OutOfMemoryError("CUDA out of memory")
 
-    pair = placed()
+    pair = placed_pair()
     kernel_check.kernel_problem.cache_clear()
     with monkeypatch.context() as patch:
         patch.setattr("sequoia.decoding.cuda.verify_kernel.launch", full)
@@ -366,7 +314,7 @@ def test_memory_that_runs_out_in_a_step_ends_that_run_only(
     def full(*_: object) -> torch.Tensor:
         raise torch.OutOfMemoryError("CUDA out of memory")
 
-    pair = placed()
+    pair = placed_pair()
     decoder = Decoder(pair, PROMPTS[0], GREEDY, TREES[2])
     decoder.prefill()
     with monkeypatch.context() as patch:
@@ -384,7 +332,7 @@ def test_runs_without_both_models_on_one_gpu_stay_on_the_host(target: str, draft
 
 @pytest.mark.usefixtures("on_device")
 def test_a_verifier_without_a_kernel_runs_on_the_host() -> None:
-    decoder = Decoder(placed(), PROMPTS[0], WARM, TREES[2], "topk")
+    decoder = Decoder(placed_pair(), PROMPTS[0], WARM, TREES[2], "topk")
     assert type(decoder._draft_and_verify) is HostStep
 
 
@@ -407,7 +355,8 @@ class GrowsToThree:
 @pytest.mark.usefixtures("on_device")
 def test_a_dynamic_tree_uses_the_host_step() -> None:
     found, expected = (
-        Decoder(pair, PROMPTS[0], GREEDY, Tree.sequences(2, 1)) for pair in (placed(), placed())
+        Decoder(pair, PROMPTS[0], GREEDY, Tree.sequences(2, 1))
+        for pair in (placed_pair(), placed_pair())
     )
     on_host = functools.partial(HostStep.__call__, expected._draft_and_verify)
     for decoder in (found, expected):
@@ -421,7 +370,7 @@ def test_a_dynamic_tree_uses_the_host_step() -> None:
 
 @pytest.mark.usefixtures("on_device")
 def test_the_host_has_distributions_only_of_dynamic_trees() -> None:
-    decoder = Decoder(placed(), PROMPTS[0], WARM, Tree.sequences(2, 1))
+    decoder = Decoder(placed_pair(), PROMPTS[0], WARM, Tree.sequences(2, 1))
     step = decoder._draft_and_verify
     clock = Clock(decoder.pair.target.device)
     decoder.prefill()

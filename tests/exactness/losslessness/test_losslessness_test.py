@@ -9,19 +9,26 @@ most 0.001.
 
 from __future__ import annotations
 
+import copy
 from dataclasses import replace
 from functools import cache
 
 import pytest
+import torch
 from fakes import tiny_pair
+from toy_pairs import toy_pair
 
 from sequoia import Pair, load_pair
+from sequoia.algorithm.sampling import target_rows
 from sequoia.errors import BadPrompt, BadSamplingParams, BadTree
 from sequoia.exactness.losslessness.bugs import BUGS
 from sequoia.exactness.losslessness.comparison import Comparison
 from sequoia.exactness.losslessness.losslessness_test import LosslessnessTest
 from sequoia.exactness.losslessness.settings import PAIR, PRESETS, TOY, Setting
+from sequoia.exactness.losslessness.tested_models import PairRows
+from sequoia.models.compare_logits import own_logits
 from sequoia.models.pair import PairCache
+from sequoia.models.tree_forward import TreeModel
 
 made = cache(tiny_pair)  # shared, because no test changes the pair
 bundled = cache(load_pair)
@@ -106,3 +113,12 @@ def test_a_bad_setting_is_refused(
 def test_an_empty_prompt_is_refused() -> None:
     with pytest.raises(BadPrompt, match="the prompt is empty"):
         LosslessnessTest(replace(WARM, prompt=" "), made())
+
+
+def test_a_target_in_half_precision_is_computed_in_float32() -> None:
+    pair = toy_pair("llama")
+    rows = PairRows(pair, "some text", WARM.params)
+    wide = TreeModel(copy.deepcopy(pair.target.hf).float(), "wide")
+    expected = target_rows(own_logits(wide, [*pair.encode("some text"), 7]), WARM.params)
+    assert rows.p((7,)) == pytest.approx(expected.numpy(), abs=1e-6)
+    assert pair.target.hf.dtype == torch.bfloat16
