@@ -114,7 +114,7 @@ def test_a_link_fills_the_form_whether_or_not_its_fields_are_in_view(open_at: Op
     page = open_at(f"#run&seed=9&{LANES}")
     expect(numbers(page, 2)).to_have_value("32, 8")
     expect(page.locator("#pg-kind-1 input")).to_have_value("Plain")
-    expect(page.locator("#pg-lane-3")).to_be_hidden()
+    expect(page.locator("#pg-kind-3")).to_be_hidden()
     assert opened(page) == ["Run"]
     wait_for(page, "seed=9")
     open_more(page)
@@ -126,7 +126,7 @@ def test_a_link_shows_its_lane_and_step(open_at: Open) -> None:
     page = open_at("#run&lane=2&step=4")
     view = page.locator("#pg-view")
     expect(view.locator(".run-lane.is-chosen h3")).to_have_text("Plain")
-    expect(view.locator("[data-part=place]")).to_contain_text("step shown: 5 /")
+    expect(view.locator(".sq-place")).to_contain_text("step shown: 5 /")
     page.keyboard.press("1")
     page.keyboard.press("Home")
     page.wait_for_function("location.hash.endsWith('&step=0')")
@@ -153,6 +153,6 @@ def test_a_damaged_link_gives_a_message_and_the_opening_view(
 def test_settings_that_cannot_run_here_are_refused(open_at: Open) -> None:
     page = open_at("#run&temperature=4&lane1=nonsense:sequoia:")
     error = page.locator("#pg-view [data-part=error]")
-    expect(error).to_contain_text("unknown tree 'nonsense'")
+    expect(error).to_contain_text("Lane 1: tree: 'nonsense'")
     open_more(page)
     expect(page.locator("#pg-temperature input")).to_have_value("0.6")

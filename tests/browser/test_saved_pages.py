@@ -181,6 +181,6 @@ def test_hostile_text_stays_text(
     download.value.save_as(tmp_path / "hostile.html")
     page = open_file(tmp_path / "hostile.html")
     assert page.evaluate(f"Object.fromEntries({STAGE}.store.pieces)") == run["pieces"]
-    assert page.locator("script").count() == 2
+    assert page.locator("script").count() == 3
     assert page.locator("img").count() == 0
     expect(page.locator("[data-part=badge]")).to_have_text("recorded")

@@ -1,5 +1,6 @@
 /* What the film adds to the verdict: how typical its prompt is, and where to go from here. */
 import { button, el, show, text } from "../../shared/web/dom.js";
+import { readable } from "../../shared/web/format.js";
 import { openView } from "../../shared/web/navigation.js";
 import { keptPlace } from "../../shared/web/tour_place.js";
 
@@ -31,15 +32,15 @@ export class Opening {
   }
 
   paint() {
-    const { opening, params } = this.store.meta;
+    const { opening, label, device, params } = this.store.meta;
     show(this.acts, Boolean(opening));
     if (!opening) return;
     const [low, high] = opening.range.map((one) => one.toFixed(1) + "×");
     text(
       this.words,
-      `Typical at temperature ${params?.temperature}: over ${opening.prompts.length} prompts the ` +
-        `median is ${opening.median.toFixed(1)}×, and most lie between ${low} and ${high}. ` +
-        "Other machines differ. ",
+      `${label[0].toUpperCase()}${label.slice(1)} on ${readable(device)} at temperature ` +
+        `${params.temperature}. Over ${opening.prompts.length} prompts, the median is ` +
+        `${opening.median.toFixed(1)}×, and most lie between ${low} and ${high}. `,
     );
   }
 }

@@ -295,7 +295,7 @@ export class LaneCard {
     show(this.speed, known(ratio));
     text(this.ratio, ratio.toFixed(2) + "×");
     text(this.unit, baseline(lanes[reference]) + (isOver ? "" : " so far"));
-    text(this.range, "");
+    show(this.range, false);
     attr(this.root, "data-verdict", null);
   }
 
@@ -310,6 +310,7 @@ export class LaneCard {
     text(this.ratio, times);
     text(this.unit, isUnclear ? `${name}: ${how}` : `${how} than ${name}`);
     text(this.range, interval);
+    show(this.range, true);
     attr(this.speed, "title", basisOf(verdict, this.index, word));
     attr(this.root, "data-verdict", runWords.verdictColour(meta, speedup.code));
   }

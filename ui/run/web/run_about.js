@@ -20,7 +20,7 @@ export class RunAbout {
    */
   constructor(store, host) {
     this.store = store;
-    this.root = el("footer", { class: "sq-head", "data-part": "head" }, host);
+    this.root = el("div", { class: "sq-head", "data-part": "head" }, host);
     const about = el("div", { class: "sq-about" }, this.root);
     this.badge = el("span", { class: "sq-badge", "data-part": "badge" }, about);
     this.about = new FactStrip(about);

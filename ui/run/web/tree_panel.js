@@ -350,7 +350,7 @@ export class TreeNote {
 
   paint() {
     const { store } = this;
-    const hasEnded = store.done && store.at === store.last;
+    const hasEnded = store.done && store.at === store.last && !store.playing;
     const { changes, why: reason } = store.lane.about;
     const full = hasEnded && !changes ? lastFullStep(store) : -1;
     const isSmall = full >= 0 && full < store.at;
