@@ -144,25 +144,19 @@ static void up_to(int64_t rows, const X* x, int64_t n, const T* weights, float* 
         for (int c = 0; c < C; c++) store(to + r * stride + c * W, sums[r][c]);
 }
 
-// All rows, in as few groups of at most R as possible, which are about equally large.
-template <int R, int C, class X, class T>
-static void row_groups(const X* x, int64_t rows, int64_t n, const T* weights, float* to,
-                       int64_t stride) {
-    int64_t groups = (rows + R - 1) / R;
-    for (int64_t group = 0; group < groups; group++) {
-        int64_t row = rows * group / groups, last = rows * (group + 1) / groups;
-        up_to<R, C>(last - row, x + row * n, n, weights, to + row * stride, stride);
-    }
-}
-
-// Multiply C blocks at once, from `block` on, and move `block`.
+// Multiply C blocks at once, from `block` on, and move `block`. All rows, in as few groups of at most
+// R as possible, which are about equally large.
 template <int R, int C, class X, class T>
 static void block_products(const X* x, int64_t rows, int64_t n, const T* weights, int64_t blocks,
                            int64_t& block, float* to, int64_t stride) {
+    int64_t groups = (rows + R - 1) / R;
     for (; blocks - block >= C; block += C) {
         const T* from = weights + block * W * n;
-        if (!in_tiles<C>(x, rows, n, from, to + block * W, stride))
-            row_groups<R, C>(x, rows, n, from, to + block * W, stride);
+        if (in_tiles<C>(x, rows, n, from, to + block * W, stride)) continue;
+        for (int64_t group = 0; group < groups; group++) {
+            int64_t row = rows * group / groups, last = rows * (group + 1) / groups;
+            up_to<R, C>(last - row, x + row * n, n, from, to + row * stride + block * W, stride);
+        }
     }
 }
 
