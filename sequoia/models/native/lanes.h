@@ -1,15 +1,22 @@
-// Sixteen numbers side by side, with the vector extensions of GCC and Clang. A compiler uses the
-// widest instructions that its options allow.
+// Numbers side by side that fill a vector register, with the vector extensions of GCC and Clang.
 #pragma once
 #include <algorithm>
 #include <cstdint>
 #include <utility>
 
-constexpr int W = 16;  // numbers in a lane
-typedef float Lane __attribute__((vector_size(64), aligned(4), may_alias));
-typedef int32_t IntLane __attribute__((vector_size(64), aligned(4), may_alias));
-typedef uint16_t HalfLane __attribute__((vector_size(32), aligned(2), may_alias));
+// W: numbers in a lane
+#if defined(__AVX512F__) || defined(__AMX_BF16__)
+constexpr int W = 16;
+#elif defined(__AVX__)
+constexpr int W = 8;
+#else
+constexpr int W = 4;
+#endif
+typedef float Lane __attribute__((vector_size(4 * W), aligned(4), may_alias));
+typedef int32_t IntLane __attribute__((vector_size(4 * W), aligned(4), may_alias));
+typedef uint16_t HalfLane __attribute__((vector_size(2 * W), aligned(2), may_alias));
 typedef uint16_t Bf16;
+typedef std::make_integer_sequence<int, W> Indices;
 
 static Lane load(const float* from) { return *(const Lane*)from; }
 static void store(float* to, Lane lane) { *(Lane*)to = lane; }
@@ -35,11 +42,10 @@ static Lane halves(Lane a, Lane b, std::integer_sequence<int, I...>) {
            __builtin_shufflevector(a, b, (first(I) + Step)...);
 }
 
-// The sums of 16 lanes, in order. Each sum adds its numbers in the same order.
+// The sums of W lanes, in order. Each sum adds its numbers in the same order.
 template <int Step = W / 2>
 static Lane sums(Lane* lanes) {
-    for (int i = 0; i < Step; i++)
-        lanes[i] = halves<Step>(lanes[i], lanes[i + Step], std::make_integer_sequence<int, W>());
+    for (int i = 0; i < Step; i++) lanes[i] = halves<Step>(lanes[i], lanes[i + Step], Indices());
     if constexpr (Step > 1) return sums<Step / 2>(lanes);
     return lanes[0];
 }

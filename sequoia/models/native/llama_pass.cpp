@@ -45,13 +45,11 @@ static void norm(const float* x, const float* weight, float eps, int64_t n, T* t
 }
 
 // Rotate pairs of adjacent numbers. rotation: the cosine and sine of each pair.
-static Lane rotated(Lane x, Lane rotation) {
-    Lane cosine = __builtin_shufflevector(rotation, rotation, 0, 0, 2, 2, 4, 4, 6, 6, 8, 8, 10, 10,
-                                          12, 12, 14, 14);
-    Lane sine = __builtin_shufflevector(-rotation, rotation, 1, 17, 3, 19, 5, 21, 7, 23, 9, 25, 11,
-                                        27, 13, 29, 15, 31);
-    Lane other =
-        __builtin_shufflevector(x, x, 1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14);
+template <int... I>
+static Lane rotated(Lane x, Lane rotation, std::integer_sequence<int, I...>) {
+    Lane cosine = __builtin_shufflevector(rotation, rotation, (I & ~1)...);
+    Lane sine = __builtin_shufflevector(-rotation, rotation, (I % 2 ? W + I : I + 1)...);
+    Lane other = __builtin_shufflevector(x, x, (I ^ 1)...);
     return x * cosine + other * sine;
 }
 
@@ -95,7 +93,9 @@ class Forward {
     Team* team;
     float* x;  // the residual stream (rows, hidden)
     std::vector<float> queries;
-    std::vector<T> normed, attended, active;
+    // Without AVX-512, products in float32 are the fastest also for weights in bfloat16.
+    typedef std::conditional_t<W == 16, T, float> Input;
+    std::vector<Input> normed, attended, active;
 
     template <class Work>
     void each(int64_t items, const Work& work) {
@@ -111,9 +111,9 @@ class Forward {
              [&](int64_t i) { work(i * ITEM, std::min<int64_t>(ITEM, blocks - i * ITEM)); });
     }
 
-    // The product of `from` (rows, n) with some blocks of a matrix, (rows, count * 16), until this
+    // The product of `from` (rows, n) with some blocks of a matrix, (rows, count * W), until this
     // thread computes the next.
-    static float* multiplied(const T* from, int64_t rows, int64_t n, const void* matrix,
+    static float* multiplied(const Input* from, int64_t rows, int64_t n, const void* matrix,
                              int64_t block, int64_t count) {
         float* to = scratch(rows * count * W);
         product(from, rows, n, (const T*)matrix + block * W * n, count, to, count * W);
@@ -133,7 +133,7 @@ class Forward {
     void run_layer(const Layer& layer, T* keys) {
         norms(layer.before);
         each(m.heads + 2 * m.kv_heads, [&](int64_t head) { project(layer, head, keys); });
-        attend_all(keys);
+        attend_all(keys, std::integer_sequence<int, 16, 32, 64, 80, 96, 128>());
         add(&attended[0], m.heads * m.dim, layer.out);
         norms(layer.after);
         activate(layer.gate_up);
@@ -152,7 +152,7 @@ class Forward {
     }
 
     // Add the product of `from` (rows, n) to the residual stream.
-    void add(const T* from, int64_t n, const void* matrix) {
+    void add(const Input* from, int64_t n, const void* matrix) {
         split(m.hidden, [&](int64_t block, int64_t count) {
             float* found = multiplied(from, p.rows, n, matrix, block, count);
             for (int64_t r = 0; r < p.rows; r++)
@@ -176,7 +176,7 @@ class Forward {
             const float* rotation = p.rotations + r * m.dim;
             for (int64_t i = 0; i < m.dim; i += W) {
                 Lane lane = load(found + i);
-                if (rotates) lane = rotated(lane, load(rotation + i));
+                if (rotates) lane = rotated(lane, load(rotation + i), Indices());
                 if (key < 0)
                     store(&queries[(r * m.heads + head) * m.dim + i], lane);
                 else
@@ -185,26 +185,16 @@ class Forward {
         }
     }
 
-    void attend_all(const T* keys) {
-        switch (m.dim / W) {
-            case 1:
-                return attend_heads<1, 4>(keys);
-            case 2:
-                return attend_heads<2, 4>(keys);
-            case 4:
-                return attend_heads<4, 4>(keys);
-            case 5:
-                return attend_heads<5, 3>(keys);
-            case 6:
-                return attend_heads<6, 2>(keys);
-            case 8:
-                return attend_heads<8, 2>(keys);
-        }
+    // Dims: the sizes of heads that native_llama.py accepts
+    template <int... Dims>
+    void attend_all(const T* keys, std::integer_sequence<int, Dims...>) {
+        ((m.dim == Dims && (attend_heads<Dims / W>(keys), true)) || ...);
     }
 
     // D: lanes of a head. P: queries that are computed at once, which all use the same keys.
-    template <int D, int P>
+    template <int D>
     void attend_heads(const T* keys) {
+        constexpr int P = W == 16 ? std::min(4, 16 / D) : 4;
         int64_t shared = m.heads / m.kv_heads * p.rows;  // queries that use the same keys
         int64_t width = shared < 2 * P ? 1 : P, groups = (shared + width - 1) / width;
         each(m.kv_heads * groups, [&](int64_t item) {
@@ -236,7 +226,7 @@ class Forward {
         mix<D, P>(keys + cache_size(), scores, reach, width, at);
     }
 
-    // The scores (P, width) of 16 columns from `c` on, with the mask added.
+    // The scores (P, width) of W columns from `c` on, with the mask added.
     template <int D, int P>
     void score(const T* keys, const Lane (&query)[P][D], const float* const (&masks)[P], int64_t c,
                int64_t reach, float* scores, int64_t width) {
@@ -262,21 +252,30 @@ class Forward {
             store(scores + c, exponential(load(scores + c) - peak));
     }
 
+    // lanes of D whose sums for P queries fit in registers
+    static constexpr int together(int D, int P) {
+        return D * P > (W == 16 ? 16 : 12) ? together(D / 2, P) : D;
+    }
+
     // The means of the values, weighted with the exponentials.
     template <int D, int P>
     void mix(const T* values, const float* weights, int64_t reach, int64_t width,
              const int64_t (&at)[P]) {
-        Lane mixed[P][D] = {};
-        float total[P] = {};
-        for (int64_t c = 0; c < reach; c++)
-            for (int q = 0; q < P; q++) {
-                float weight = weights[q * width + c];
-                total[q] += weight;
-                for (int d = 0; d < D; d++)
-                    mixed[q][d] += load(values + c * m.dim + d * W) * weight;
-            }
-        for (int q = 0; q < P; q++)
-            for (int d = 0; d < D; d++) store(&attended[at[q] + d * W], mixed[q][d] / total[q]);
+        constexpr int S = together(D, P);
+        for (int64_t first = 0; first < D * W; first += S * W) {
+            Lane mixed[P][S] = {};
+            float total[P] = {};
+            for (int64_t c = 0; c < reach; c++)
+                for (int q = 0; q < P; q++) {
+                    float weight = weights[q * width + c];
+                    total[q] += weight;
+                    for (int d = 0; d < S; d++)
+                        mixed[q][d] += load(values + c * m.dim + first + d * W) * weight;
+                }
+            for (int q = 0; q < P; q++)
+                for (int d = 0; d < S; d++)
+                    store(&attended[at[q] + first + d * W], mixed[q][d] / total[q]);
+        }
     }
 
     // the columns up to the last one that a row attends to
@@ -286,6 +285,8 @@ class Forward {
         return end;
     }
 };
+
+extern "C" int lane_size() { return W; }
 
 extern "C" void llama_pass(const Model* model, const Pass* pass) {
     static Team& team = *new Team;  // its threads run until the process ends

@@ -25,7 +25,7 @@ from sequoia.models.packed_llama import (
     runs_packed,
 )
 
-_LANE = 16  # outputs that are computed side by side
+_MULTIPLE = 16  # hidden and intermediate sizes are multiples of this
 _HEAD_SIZES = (16, 32, 64, 80, 96, 128)
 
 _POINTER = ctypes.c_void_p
@@ -100,8 +100,8 @@ def _is_supported(hf: Any) -> bool:
     without_bias = (layer.self_attn.o_proj, mlp.gate_proj, mlp.down_proj, hf.lm_head)
     return (
         layer.self_attn.head_dim in _HEAD_SIZES
-        and hf.config.hidden_size % _LANE == 0
-        and hf.config.intermediate_size % _LANE == 0
+        and hf.config.hidden_size % _MULTIPLE == 0
+        and hf.config.intermediate_size % _MULTIPLE == 0
         and all(linear.bias is None for linear in without_bias)
     )
 
@@ -116,6 +116,7 @@ class NativeLlama(PackedLlama):
         super().__init__(hf, cache_dtype=dtype)
         self._dtype = dtype
         self._library = library
+        self._lane = library.lane_size()  # outputs that are computed side by side
         self._norm = hf.model.norm.weight.float()
         # without a part for values, which the native call does not rotate
         self._rotations = Rotations(hf.model.rotary_emb, 1, 0, self._dim)
@@ -180,8 +181,10 @@ class NativeLlama(PackedLlama):
             [attention.q_proj, attention.k_proj, attention.v_proj],
             pair_order(self._heads, self._kv_heads, self._dim),
         )
-        # 16 outputs of gate, the same 16 of up, the next 16 of gate, ...
-        gate_up = torch.stack([_blocks(mlp.gate_proj.weight), _blocks(mlp.up_proj.weight)], 1)
+        # a block of gate, the same of up, the next of gate, ...
+        gate_up = torch.stack(
+            [self._blocks(mlp.gate_proj.weight), self._blocks(mlp.up_proj.weight)], 1
+        )
         norms = None
         if hasattr(attention, "q_norm"):
             norms = head_norms(attention, self._heads, self._kv_heads)
@@ -197,17 +200,16 @@ class NativeLlama(PackedLlama):
         )
 
     def _packed(self, weight: torch.Tensor) -> torch.Tensor:
-        """Weights (outputs, inputs) as (blocks of 16 outputs, inputs, 16); in bfloat16 as (blocks,
-        inputs / 2, 16, 2). Outputs of the last block that do not exist are 0."""
-        missing = -len(weight) % _LANE
-        blocks = _blocks(F.pad(weight.to(self._dtype), (0, 0, 0, missing)))
+        """Weights (outputs, inputs) as (blocks, inputs, lane); in bfloat16 as (blocks, inputs / 2,
+        lane, 2). Outputs of the last block that do not exist are 0."""
+        missing = -len(weight) % self._lane
+        blocks = self._blocks(F.pad(weight.to(self._dtype), (0, 0, 0, missing)))
         adjacent = 2 if self._dtype == torch.bfloat16 else 1
         return blocks.unflatten(2, (-1, adjacent)).transpose(1, 2).contiguous()
 
-
-def _blocks(weight: torch.Tensor) -> torch.Tensor:
-    """Weights (outputs, inputs) as (blocks, 16, inputs)."""
-    return weight.unflatten(0, (-1, _LANE))
+    def _blocks(self, weight: torch.Tensor) -> torch.Tensor:
+        """Weights (outputs, inputs) as (blocks, lane, inputs)."""
+        return weight.unflatten(0, (-1, self._lane))
 
 
 def _float(tensor: torch.Tensor | None) -> torch.Tensor | None:

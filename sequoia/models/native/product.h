@@ -13,27 +13,40 @@
 #include <unistd.h>
 #endif
 
-// Rows, and blocks of 16 outputs, that are computed at once: as many as there are registers for.
-#if defined(__AVX512F__)
-constexpr int ROWS = 6, BLOCKS = 4;
-#else
-constexpr int ROWS = 3, BLOCKS = 2;
-#endif
-constexpr int ITEM = 4;  // blocks of one item of work
+// Rows, and blocks of W outputs, that are computed at once: as many as there are registers for. One
+// or two rows are always computed with four blocks.
+constexpr int ROWS = 6, BLOCKS = W == 16 ? 4 : 2;
+constexpr int ITEM = 64 / W;  // blocks of one item of work
 
-// Add R rows of x (R, n), times C blocks of weights, to `sums`. Weights: (C, n, 16). Meanwhile the
-// next blocks are fetched into the second cache.
-template <int R, int C>
-static void multiply(const float* x, int64_t n, const float* weights, Lane (&sums)[R][C]) {
-    for (int64_t i = 0; i < n; i++)
-        for (int c = 0; c < C; c++) {
-            Lane lane = load(weights + (c * n + i) * W);
-            __builtin_prefetch(weights + ((C + c) * n + i) * W, 0, 2);
-            for (int r = 0; r < R; r++) sums[r][c] += lane * x[r * n + i];
+static float number(float x) { return x; }
+static float number(Bf16 x) { return std::bit_cast<float>((uint32_t)x << 16); }
+
+// One of the lanes that alternate number by number. In float32 there is only one. It is read here
+// once: without `volatile`, GCC reads it again for each row.
+static Lane part(const float* from, int) { return *(const volatile Lane*)from; }
+static Lane part(const Bf16* from, int i) {
+    IntLane both = *(const IntLane*)from;
+    return (Lane)(i ? both & 0xffff0000 : both << 16);
+}
+
+// Add R rows of x (R, n), times C blocks of weights, to `sums`. Weights: float32 (C, n, W), bfloat16
+// (C, n / 2, W, 2). Meanwhile the next blocks are fetched into the second cache.
+template <int R, int C, class X, class T>
+static void multiply(const X* x, int64_t n, const T* weights, Lane (&sums)[R][C]) {
+    constexpr int parts = sizeof(float) / sizeof(T);
+    for (int64_t i = 0; i < n; i += parts)
+        for (int j = 0; j < parts; j++) {
+            Lane lanes[C];
+            for (int c = 0; c < C; c++) {
+                lanes[c] = part(weights + (c * n + i) * W, j);
+                if (j == 0) __builtin_prefetch(weights + ((C + c) * n + i) * W, 0, 2);
+            }
+            for (int r = 0; r < R; r++)
+                for (int c = 0; c < C; c++) sums[r][c] += lanes[c] * number(x[r * n + i + j]);
         }
 }
 
-// The same with weights (C, n / 2, 16, 2).
+#if defined(__AVX512BF16__)
 template <int R, int C>
 static void multiply(const Bf16* x, int64_t n, const Bf16* weights, Lane (&sums)[R][C]) {
     for (int64_t i = 0; i < n; i += 2)
@@ -41,18 +54,14 @@ static void multiply(const Bf16* x, int64_t n, const Bf16* weights, Lane (&sums)
             IntLane lane = *(const IntLane*)(weights + (c * n + i) * W);
             __builtin_prefetch(weights + ((C + c) * n + i) * W, 0, 2);
             for (int r = 0; r < R; r++) {
-                uint32_t pair;
+                int32_t pair;
                 memcpy(&pair, x + r * n + i, sizeof pair);
-#if defined(__AVX512BF16__)
                 sums[r][c] = (Lane)_mm512_dpbf16_ps((__m512)sums[r][c], (__m512bh)lane,
                                                     (__m512bh)_mm512_set1_epi32(pair));
-#else
-                sums[r][c] += (Lane)(lane << 16) * std::bit_cast<float>(pair << 16);
-                sums[r][c] += (Lane)(lane & 0xffff0000) * std::bit_cast<float>(pair & 0xffff0000);
-#endif
             }
         }
 }
+#endif
 
 #if defined(__AMX_BF16__)
 // Gives the tile registers of this thread a shape. At the end it restores the one that they had
@@ -118,54 +127,45 @@ static bool in_tiles(const Bf16* x, int64_t rows, int64_t n, const Bf16* weights
 #endif
 
 // Whether the product was computed in tile registers, which no other number of rows changes.
-template <int C, class T>
-static bool in_tiles(const T*, int64_t, int64_t, const T*, float*, int64_t) {
+template <int C, class X, class T>
+static bool in_tiles(const X*, int64_t, int64_t, const T*, float*, int64_t) {
     return false;
 }
 
-// R rows of x, times C blocks of weights.
-template <int R, int C, class T>
-static void row_group(const T* x, int64_t n, const T* weights, float* to, int64_t stride) {
+// `rows` rows of x, at most R, times C blocks of weights.
+template <int R, int C, class X, class T>
+static void up_to(int64_t rows, const X* x, int64_t n, const T* weights, float* to,
+                  int64_t stride) {
+    if constexpr (R > 1)
+        if (rows < R) return up_to<R - 1, C>(rows, x, n, weights, to, stride);
     Lane sums[R][C] = {};
     multiply<R, C>(x, n, weights, sums);
     for (int r = 0; r < R; r++)
         for (int c = 0; c < C; c++) store(to + r * stride + c * W, sums[r][c]);
 }
 
-// The same for `rows` rows, which are at most R.
-template <int R, int C, class T>
-static void up_to(int64_t rows, const T* x, int64_t n, const T* weights, float* to,
-                  int64_t stride) {
-    if constexpr (R > 1)
-        if (rows < R) return up_to<R - 1, C>(rows, x, n, weights, to, stride);
-    row_group<R, C>(x, n, weights, to, stride);
-}
-
-// All rows, in as few groups as possible, which are about equally large.
-template <int C, class T>
-static void row_groups(const T* x, int64_t rows, int64_t n, const T* weights, float* to,
-                       int64_t stride) {
-    int64_t groups = (rows + ROWS - 1) / ROWS;
-    for (int64_t group = 0; group < groups; group++) {
-        int64_t row = rows * group / groups, last = rows * (group + 1) / groups;
-        up_to<ROWS, C>(last - row, x + row * n, n, weights, to + row * stride, stride);
+// Multiply C blocks at once, from `block` on, and move `block`. All rows, in as few groups of at most
+// R as possible, which are about equally large.
+template <int R, int C, class X, class T>
+static void block_products(const X* x, int64_t rows, int64_t n, const T* weights, int64_t blocks,
+                           int64_t& block, float* to, int64_t stride) {
+    int64_t groups = (rows + R - 1) / R;
+    for (; blocks - block >= C; block += C) {
+        const T* from = weights + block * W * n;
+        if (in_tiles<C>(x, rows, n, from, to + block * W, stride)) continue;
+        for (int64_t group = 0; group < groups; group++) {
+            int64_t row = rows * group / groups, last = rows * (group + 1) / groups;
+            up_to<R, C>(last - row, x + row * n, n, from, to + row * stride + block * W, stride);
+        }
     }
 }
 
-template <int C, class T>
-static void block_product(const T* x, int64_t rows, int64_t n, const T* weights, float* to,
-                          int64_t stride) {
-    if (!in_tiles<C>(x, rows, n, weights, to, stride))
-        row_groups<C>(x, rows, n, weights, to, stride);
-}
-
-// The product of x (rows, n) with some blocks of weights, (rows, blocks * 16).
-template <class T>
-static void product(const T* x, int64_t rows, int64_t n, const T* weights, int64_t blocks,
+// The product of x (rows, n) with some blocks of weights, (rows, blocks * W).
+template <class X, class T>
+static void product(const X* x, int64_t rows, int64_t n, const T* weights, int64_t blocks,
                     float* to, int64_t stride) {
     int64_t block = 0;
-    for (; blocks - block >= BLOCKS; block += BLOCKS)
-        block_product<BLOCKS>(x, rows, n, weights + block * W * n, to + block * W, stride);
-    for (; block < blocks; block++)
-        block_product<1>(x, rows, n, weights + block * W * n, to + block * W, stride);
+    if (rows <= 2) block_products<2, 4>(x, rows, n, weights, blocks, block, to, stride);
+    block_products<ROWS, BLOCKS>(x, rows, n, weights, blocks, block, to, stride);
+    block_products<ROWS, 1>(x, rows, n, weights, blocks, block, to, stride);
 }
