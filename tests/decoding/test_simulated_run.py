@@ -37,7 +37,6 @@ META: dict[str, Any] = {
     "label": "measured",
     "device": "cpu",
     "prompt": PROMPTS[0],
-    "plain_seconds": 0.004,
 }
 
 
@@ -62,7 +61,6 @@ def simulated(run: Run) -> Run:
         "clock": CLOCK.name,
         "device": META["device"],
         "prompt": META["prompt"],
-        "plain_seconds": PROFILE.plain_seconds,
     }
     return replace(run, meta=meta, steps=tuple(map(CLOCK.retimed, run.steps)))
 

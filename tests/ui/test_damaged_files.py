@@ -86,7 +86,7 @@ def test_damaged_prompts_are_skipped(
 )
 def test_a_run_with_damaged_prompt_tokens_is_refused(tokens: Any, tmp_path: Path) -> None:
     """A list that is malformed or too long."""
-    run = json.loads((ROOT / "tests" / "saved" / "runs" / "greedy.json").read_text())
+    run = json.loads((ROOT / "tests" / "saved" / "races" / "greedy.json").read_text())
     path = tmp_path / "run.json"
     for given in ([["<|begin|>", True], ["hello", False]], tokens):
         meta = {**run["meta"], "chat": True, "prompt_tokens": given}

@@ -235,7 +235,7 @@ def _lane_settings(lane: LaneLog) -> tuple[str, str, str]:
     request = lane.run.meta.get("tree", {}).get("request")
     if request:
         kind, *numbers = request
-        return kind, ", ".join(map(str, numbers)), lane.verifier
+        return kind, ", ".join(str(_int(one)) for one in numbers), lane.verifier
     largest = max((step.tree for step in lane.run.steps), key=len)
     kind, numbers, _ = entry_of(largest)
     return kind, numbers, lane.verifier

@@ -30,7 +30,7 @@ def test_a_script_or_a_style_cannot_end_its_element() -> None:
 
 
 def test_a_title_is_escaped_and_fills_no_gap() -> None:
-    made = page("decode", "</title><script>@@nonce@@ & \"'", {})
+    made = page("run", "</title><script>@@nonce@@ & \"'", {})
     titles = re.findall("<title>(.*)</title>", made)
     assert titles == ["&lt;/title&gt;&lt;script&gt;@@nonce@@ &amp; &quot;&#x27;"]
     assert len(set(re.findall(r"nonce[-=]\W?(\w{32})", made))) == 1

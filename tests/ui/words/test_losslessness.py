@@ -90,6 +90,6 @@ def test_a_check_that_ended_early_says_why() -> None:
 def test_a_text_that_was_not_checked_says_why() -> None:
     meta = {"params": {"temperature": 0.6}}
     late = lossless_words(Lossless("none", "measured", why="time_limit"), meta)
-    assert late.startswith("Not checked: the race reached its time limit. (At temperature 0.6, ")
+    assert late.startswith("Not checked: the run reached its time limit. (At temperature 0.6, ")
     no_text = lossless_words(Lossless("none", "measured", why="no_plain_text"), {})
     assert no_text == "Not checked: there is no text from plain decoding."
