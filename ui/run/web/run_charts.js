@@ -122,7 +122,8 @@ export class RunCharts {
   /** A key for the state that the charts should show. */
   get state() {
     const { version, time, arrived, done } = this.store;
-    return [version, time, arrived.length, done].join();
+    const { w } = this.tokens.chart.size; // on which the room for the legend depends
+    return [version, time, arrived.length, done, w].join();
   }
 
   /** Of the charts that do not show the newest state, the one drawn least recently, if any. */
