@@ -78,7 +78,7 @@ test("a small last tree is explained only if a run was given one tree for all st
     const message = { run: "r", from: 0, meta: {}, trees, steps, done: true, end: "length" };
     Object.assign(message, oneLane(3, about));
     store.take(/** @type {any} */ (message));
-    store.at = store.last;
+    store.seek(store.last);
     const [root, words, back] = [new FakeNode(), new FakeNode(), new FakeNode()];
     made(TreeNote, { store, root, words, back }).paint();
     return [root.hidden, back.hidden, words.textContent];

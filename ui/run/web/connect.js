@@ -10,7 +10,6 @@ import { formValues, watchFormValues } from "../../shared/web/form_values.js";
 import { sayInterrupted } from "../../shared/web/interrupted.js";
 import { watchJob } from "../../shared/web/job_watch.js";
 import { isOfOtherModels, onModels, publishRun } from "../../shared/web/between_tabs.js";
-import { isOpened, showTop } from "../../shared/web/opened_file.js";
 import { rememberInAddress } from "../../shared/web/page_link.js";
 
 /** @import { Props, Trigger, Watch } from "../../shared/web/connect_component.js" */
@@ -61,8 +60,9 @@ export function connect(element, props, watch, trigger) {
   const receive = (received) => {
     const message = store.following.note(received, store.notice);
     if (!message) return;
-    if (message.run && message.run !== store.name) begun = form();
-    if (isOpened(message, store)) showTop(root);
+    const isNew = message.run && message.run !== store.name;
+    if (isNew) begun = form();
+    if (isNew && message.done && root.offsetParent) scrollTo(0, 0); // it is read from its top
     store.ingest(message);
     if (message.run) opening ??= message.stored === false && message.run;
     forgetOpening();

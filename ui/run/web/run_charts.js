@@ -30,8 +30,6 @@ const WAITING = "The chart appears after the first steps.";
 const NO_STEP = "No chart: no lane made a step.";
 const NO_SPEEDUP = "No speed-up: fewer than two lanes on the same prompt made a step.";
 const PAUSE = 125; // ms between two drawings, at least
-const LONGEST = 1000; // ms; the longest pause, after slow drawings
-const SHARE = 0.1; // drawing's share of the time while a run goes on; drawing slows down the models
 const MARKERS = 9; // at most, on one line
 
 // Plotly's automatic margins would cost a second layout at each drawing. The legend is in the
@@ -51,7 +49,6 @@ export class RunCharts {
     this.store = store;
     this.waiting = 0;
     this.at = -PAUSE;
-    this.cost = 0;
     this.version = 0; // of the run that the charts show
     this.root = el("div", { class: "run-charts" }, host);
     this.tokens = this.figure("tokens-over-time", "Tokens over time", NO_STEP, () =>
@@ -122,7 +119,8 @@ export class RunCharts {
   /** A key for the state that the charts should show. */
   get state() {
     const { version, time, arrived, done } = this.store;
-    return [version, time, arrived.length, done].join();
+    const { w } = this.tokens.chart.size; // on which the room for the legend depends
+    return [version, time, arrived.length, done, w].join();
   }
 
   /** Of the charts that do not show the newest state, the one drawn least recently, if any. */
@@ -140,8 +138,7 @@ export class RunCharts {
 
   drawSoon() {
     if (this.waiting || !this.stale) return;
-    const pause = this.store.done ? PAUSE : Math.max(PAUSE, Math.min(this.cost / SHARE, LONGEST));
-    const left = Math.max(pause - (performance.now() - this.at), 0);
+    const left = Math.max(PAUSE - (performance.now() - this.at), 0);
     this.waiting = setTimeout(() => this.draw(), left);
   }
 
@@ -157,13 +154,6 @@ export class RunCharts {
       figure.chart.show(made);
       delete figure.panel.root.dataset.empty;
     } else text(figure.why, this.store.done ? figure.none : WAITING);
-    this.waiting = setTimeout(() => this.afterDraw());
-  }
-
-  /** Called when a chart has been drawn: note the time it took, and continue with the next. */
-  afterDraw() {
-    this.waiting = 0;
-    this.cost = performance.now() - this.at;
     this.drawSoon();
   }
 
