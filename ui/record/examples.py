@@ -32,6 +32,7 @@ from ui.record.runs import (
     repeated,
     request_of,
     speedup_of,
+    tokens_per_step,
 )
 from ui.run import recordings
 from ui.run.request import RunRequest
@@ -46,7 +47,8 @@ class Recipe:
     """One example. prompt: the name of a prompt preset. tree: the kind of tree, then the values of
     its fields in the form, such as ("best", 64, 6). shows: the required result. "faster" and
     "slower" compare with plain decoding, "faster than NAME" and "slower than NAME" with another
-    example. "": no requirement. draft: "" for the bundled draft, or SHUFFLED."""
+    example, and "fewer than NAME" compares the tokens per step. "": no requirement. draft: "" for
+    the bundled draft, or SHUFFLED."""
 
     name: str
     title: str
@@ -95,15 +97,15 @@ def _shuffled(weight: torch.Tensor, chance: torch.Generator) -> torch.Tensor:
 def require_shown(recipe: Recipe, runs: Mapping[str, RaceLog]) -> None:
     """Raises SequoiaError if the recipe's run does not show what `recipe.shows` says. runs: the
     kept run of each example, by the example's name."""
-    own = speedup_of(runs[recipe.name])
     way, _, other = recipe.shows.partition(" than ")
-    bound = speedup_of(runs[other]) if other else 1.0
+    figure = tokens_per_step if way == "fewer" else speedup_of
+    own = figure(runs[recipe.name])
+    bound = figure(runs[other]) if other else 1.0
     ratio = own / bound if way == "faster" else bound / own
-    is_shown = not way or ratio >= CLEAR
-    if not is_shown:
+    if way and ratio < (1 if way == "fewer" else CLEAR):
         raise SequoiaError(
-            f"{recipe.name}: {own:.2f}x, which is not clearly {way} than {bound:.2f}x (by a factor "
-            f"of {CLEAR:g}); record again on a quiet machine, or change what {FILE.name} says"
+            f"{recipe.name}: {own:.2f}, which is not clearly {way} than {bound:.2f}; record again "
+            f"on a quiet machine, or change what {FILE.name} says"
         )
 
 

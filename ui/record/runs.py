@@ -106,6 +106,11 @@ def _seconds(run: Run) -> float:
     return DecodeStats.fold(run.steps).total_seconds
 
 
+def tokens_per_step(log: RaceLog) -> float:
+    """Of the first lane."""
+    return DecodeStats.fold(log.lanes[0].run.steps).tokens_per_step
+
+
 def speedup_of(log: RaceLog) -> float:
     """The time of plain decoding per token, the last lane, divided by that of the first lane."""
     tree, plain = (DecodeStats.fold(log.lanes[i].run.steps) for i in (0, -1))
