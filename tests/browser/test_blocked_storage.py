@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import pytest
 from playwright.sync_api import Browser, Page, expect
 from run_form import choose_lanes, enter, ready, run
-from running_app import App, open_view
+from running_app import App, models_ready, open_view
 
 NO_STORAGE = """for (const name of ["localStorage", "sessionStorage"])
   Object.defineProperty(window, name, {
@@ -56,4 +56,4 @@ def test_the_page_works_without(browser: Browser, app: App, what: str) -> None:
         open_view(page, "Tour")
         expect(page.locator(".sq-tour")).to_be_visible()
         page.reload()
-        ready(page)
+        models_ready(page)

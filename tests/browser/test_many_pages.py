@@ -18,7 +18,7 @@ from running_app import CHROMIUM, FLAGS, App, free_port
 
 POLLS = ".pg-polls"
 BEGUN = "s.meta.label === 'measured'"
-RUNNING = "s.meta.label === 'measured' && s.arrived.length > 3"
+RUNNING = "s.meta.label === 'measured' && s.arrived.length > 0"
 
 
 @contextmanager
