@@ -79,7 +79,7 @@ def new_name() -> str:
 
 @dataclass(frozen=True)
 class Continuation:
-    """The inputs for further runs of a race. trees: one for each lane, None if the lane's tree
+    """The inputs for further runs of a run. trees: one for each lane, None if the lane's tree
     changes from step to step."""
 
     request: RunRequest
@@ -218,7 +218,7 @@ class StoredRun:
         )
 
     def so_far(self, *, done: bool) -> str:
-        """A message with all steps so far, for a visitor who begins to follow the race. done:
+        """A message with all steps so far, for a visitor who begins to follow the run. done:
         whether no more steps follow."""
         return json_text({**self._all(), "done": done})
 

@@ -1,6 +1,6 @@
 """Makes further runs of a finished one, one after another in a thread of their own. They have the
 lanes (the ways of decoding) and settings of the run, but other prompts or seeds. Their results are
-pooled with those of the race.
+pooled with it.
 
 Each run takes its own turn in the queue, so other visitors' runs may come in between. Stop keeps
 the runs that are complete.

@@ -17,7 +17,7 @@ FormLane = tuple[str, str, str]  # kind, numbers as text, verifier
 
 @dataclass(frozen=True)
 class RunPreset:
-    """One preset. name: the label of its button. shows: one or two sentences on the race. lanes:
+    """One preset. name: the label of its button. shows: one or two sentences on it. lanes:
     the ways to decode. clock: the key of the clock that times them. prompt, temperature: if not
     given, the form keeps its own. second_prompt: empty for a run on one prompt."""
 

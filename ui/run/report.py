@@ -252,7 +252,7 @@ class FinishedRun:
 
 def recorded_result(result: Result | None) -> Result | None:
     """A lane's result from a file: what was measured then is recorded now. The times in a result
-    have the label of the race."""
+    have the label of the run."""
     if result is None or result.lossless is None:
         return result
     return replace(result, lossless=replace(result.lossless, label="recorded"))

@@ -85,7 +85,7 @@ def _wide(dtype: str) -> str:
 
 
 def lossless_words(found: Lossless, meta: Mapping[str, Any]) -> str:
-    """Whether a lane of a race is lossless, or why that was not checked. meta: of the race."""
+    """Whether a lane of a run is lossless, or why that was not checked. meta: of the run."""
     if found.match:
         return match_words(found.match)
     if found.count and found.kind == "blind":

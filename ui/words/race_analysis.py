@@ -1,4 +1,4 @@
-"""The words of the analysis after a race, made when its results are sent to the page: where the
+"""The words of the analysis after a run, made when its results are sent to the page: where the
 time went, what to try, and whether the text is lossless."""
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class AnalysisShown(TypedDict):
 def analysis_shown(
     results: Sequence[Result | None], meta: Mapping[str, Any], most: int
 ) -> list[AnalysisShown]:
-    """The words about each lane. meta: of the race. most: the largest tree that a visitor may
+    """The words about each lane. meta: of the run. most: the largest tree that a visitor may
     use."""
     return [_shown(result or Result(), meta, most) for result in results]
 

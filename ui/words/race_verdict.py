@@ -1,5 +1,5 @@
-"""Sentences about a race: why the winner won, how sure that is, and how the trees were chosen. A
-lane is a decoder that takes part in the race."""
+"""Sentences about a run: why the winner won, how sure that is, and how the trees were chosen. A
+lane is a decoder that is a lane of the run."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _should_name_elsewhere(verdict: RaceVerdict, lanes: Sequence[LaneRuns]) -> b
 
 
 def _luck(verdict: RaceVerdict, lanes: Sequence[LaneRuns]) -> Iterator[str]:
-    """For a single race, a sentence for each lucky lane. Such a lane was faster in this race than a
+    """For a single race, a sentence for each lucky lane. Such a lane was faster in this run than a
     lane in first place, but by expected tokens per step it is slower (`PairVerdict.apart`)."""
     lucky = dict.fromkeys(  # each once, even if it was faster than several lanes in first place
         pair.slower
@@ -91,7 +91,7 @@ def _luck(verdict: RaceVerdict, lanes: Sequence[LaneRuns]) -> Iterator[str]:
 
 
 def _was_ahead(pair: PairVerdict, lanes: Sequence[LaneRuns]) -> bool:
-    """Whether the lane that the verdict calls slower took less time per token in the race."""
+    """Whether the lane that the verdict calls slower took less time per token in the run."""
     slower, faster = lanes[pair.slower], lanes[pair.faster]
     return slower.seconds / slower.tokens < faster.seconds / faster.tokens
 
@@ -143,7 +143,7 @@ def _why_the_chain(pair: PairVerdict, lanes: Sequence[LaneRuns]) -> str | None:
 
 
 def _details(verdict: RaceVerdict, several: bool) -> Iterator[str]:
-    """several: whether the race has two prompts."""
+    """several: whether the run has two prompts."""
     if not verdict.pairs:
         return
     yield _corrections(verdict)
@@ -269,8 +269,8 @@ def _source_words(source: Note) -> str:
 def _chain_words(note: Note) -> str:
     label = "hypothetical" if note["hypothetical"] else "predicted"
     return (
-        f"A tuned chain of {note['nodes']} nodes, not in this race, would reach "
-        f"{note['speedup']:.2f}× plain{_on(note)} ({label}, from the rates known before the race)."
+        f"A tuned chain of {note['nodes']} nodes, no lane of this run, would reach "
+        f"{note['speedup']:.2f}× plain{_on(note)} ({label}, from the rates known before the run)."
     )
 
 
