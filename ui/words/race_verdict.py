@@ -1,5 +1,5 @@
 """Sentences about a run: why the winner won, how sure that is, and how the trees were chosen. A
-lane is a decoder that is a lane of the run."""
+lane is one of the run's decoders."""
 
 from __future__ import annotations
 

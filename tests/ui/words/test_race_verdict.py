@@ -130,10 +130,10 @@ def test_the_source_of_the_rates_is_named() -> None:
 
 def test_a_predicted_chain_has_its_label() -> None:
     note = {"code": "missing_chain", "prompt_name": "", "nodes": 6, "speedup": 1.5}
-    words = "A tuned chain of 6 nodes, not in this race, would reach 1.50× plain"
+    words = "A tuned chain of 6 nodes, no lane of this run, would reach 1.50× plain"
     assert note_words([{**note, "hypothetical": False}]) == [
-        f"{words} (predicted, from the rates known before the race)."
+        f"{words} (predicted, from the rates known before the run)."
     ]
     assert note_words([{**note, "hypothetical": True}]) == [
-        f"{words} (hypothetical, from the rates known before the race)."
+        f"{words} (hypothetical, from the rates known before the run)."
     ]
