@@ -197,7 +197,7 @@ def test_the_tree_is_undecided_until_the_first_question_is_answered(tour: Page) 
 
 def test_an_incomplete_answer_is_not_checked(tour: Page) -> None:
     answered(tour, "dice", {})
-    tour.click("[data-part=check]")
+    tour.click(".sq-tour [data-part=check]")
     expect(tour.locator("[data-part=stay] [role=alert]")).to_have_text(
         "Enter a number from 0 to 64."
     )
