@@ -153,12 +153,14 @@ function row(body, name, numbers) {
 
 function goToForm() {
   openView("run");
-  showForm(document.querySelector("#pg-view .sq-stage"), true);
-  focusWhenShown(document.getElementById("pg-run"), FRAMES);
+  focusWhenShown(FRAMES);
 }
 
-// Gradio shows the tab some frames later, and a hidden element cannot have the focus.
-function focusWhenShown(node, frames) {
-  if (node?.offsetParent) node.focus();
-  else if (node && frames) requestAnimationFrame(() => focusWhenShown(node, frames - 1));
+// Gradio makes and shows the view some frames later, and a hidden element cannot have the focus.
+function focusWhenShown(frames) {
+  const view = document.querySelector("#pg-view .sq-stage");
+  if (view) showForm(view, true);
+  const run = document.getElementById("pg-run");
+  if (run?.offsetParent) run.focus();
+  else if (frames) requestAnimationFrame(() => focusWhenShown(frames - 1));
 }
