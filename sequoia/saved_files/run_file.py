@@ -163,7 +163,7 @@ class Run:
         return read_dict(data, "run", BadTrace, _read)
 
     def to_json(self) -> str:
-        """The text of a file that the app can open. Raises BadTrace if it is too long, and
+        """The text of a file that `from_json` reads. Raises BadTrace if it is too long, and
         ValueError for NaN or infinity."""
         return file_text("run", _saved_run(), self, numbered_trees(self.steps))
 
