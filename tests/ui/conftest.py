@@ -4,7 +4,7 @@ that pop up. Every test has its own host, but all tests share the pair and its m
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +13,10 @@ os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
 import fakes
 import gradio as gr
 import pytest
-from visits import laid_out, run_request, wait
+from visits import Gate, laid_out, run_request, wait
 
-from sequoia import Pair
+import ui.run.decode_job
+from sequoia import Pair, Race
 from ui.run.decode_job import DecodeJob
 from ui.run.recordings import RunStore
 from ui.run.tab import RunTab
@@ -52,6 +53,15 @@ def make(model_host: ModelHost) -> Callable[..., DecodeJob]:
         return DecodeJob(run_request(**fields), model_host, limits, run_store or RunStore(8, 10**6))
 
     return made
+
+
+@pytest.fixture
+def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
+    """Each step of a run waits until the test lets it through."""
+    gate = Gate()
+    monkeypatch.setattr(ui.run.decode_job, "Race", gate.before(Race))
+    yield gate
+    gate.open()
 
 
 @pytest.fixture

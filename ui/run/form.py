@@ -329,9 +329,7 @@ def _lane(number: int, lane: FormLane, trees: FormTrees) -> LaneFields:
     has_verifier = kind not in (NO_LANE, "plain")
     choices = [*((shape.name, kind) for kind, shape in SHAPES.items()), ("no lane", NO_LANE)]
     shown = True if kind != NO_LANE else "hidden"
-    with gr.Group(
-        visible=shown, elem_classes="pg-group pg-lane", elem_id=f"pg-lane-{number}"
-    ) as group:
+    with gr.Group(visible=shown, elem_classes="pg-group pg-lane") as group:
         with gr.Row():
             kinds = menu(
                 choices, f"Lane {number}", f"pg-kind-{number}", kind, scale=4, min_width=60

@@ -13,7 +13,7 @@ from visits import Gate, sent, wait
 
 import sequoia.exactness.same_distribution
 import ui.run.decode_job
-from sequoia import Dynamic, Pair, Race, Replanned, SamplingParams, Tree, plain
+from sequoia import Dynamic, Pair, Replanned, SamplingParams, Tree, plain
 from sequoia.algorithm.step_trace import emitted_tokens
 from sequoia.errors import BadPrompt, BadSamplingParams, BadTree
 from sequoia.exactness.same_distribution import FirstTokens
@@ -66,14 +66,6 @@ def make(model_host: ModelHost) -> Callable[..., DecodeJob]:
         )
 
     return made
-
-
-@pytest.fixture
-def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
-    gate = Gate()
-    monkeypatch.setattr(ui.run.decode_job, "Race", gate.before(Race))
-    yield gate
-    gate.open()
 
 
 def raced(race: DecodeJob) -> list[dict[str, Any]]:

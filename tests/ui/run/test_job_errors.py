@@ -6,15 +6,14 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 import torch
 from visits import PLAIN, Gate, sent
 
-import ui.run.decode_job
-from sequoia import Acceptance, Decoder, Pair, Plan, Race, Run, Tree
+from sequoia import Acceptance, Decoder, Pair, Plan, Run, Tree
 from sequoia.algorithm.verifiers import VERIFIERS
 from sequoia.errors import BadModel
 from ui.run.decode_job import DecodeJob
@@ -22,14 +21,6 @@ from ui.serving.model_host import ModelHost
 from ui.shared.tree_menu import SHAPES
 
 PLANNED = ("planned", "", "sequoia")
-
-
-@pytest.fixture
-def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
-    gate = Gate()
-    monkeypatch.setattr(ui.run.decode_job, "Race", gate.before(Race))
-    yield gate
-    gate.open()
 
 
 def steps_of(texts: list[str]) -> list[Any]:

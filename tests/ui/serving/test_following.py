@@ -6,29 +6,19 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
 from visits import PLAIN, Gate, Reading, filled, laid_out, request, sent, wait
 
-import ui.run.decode_job
-from sequoia import Race
 from ui.run.tab import RunTab
 from ui.serving.limits import LOCAL, PUBLIC, Limits
 from ui.serving.model_host import ModelHost
 from ui.shared.layout import header
 
 PROMPT = "def secret(x):"
-
-
-@pytest.fixture
-def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
-    gate = Gate()
-    monkeypatch.setattr(ui.run.decode_job, "Race", gate.before(Race))
-    yield gate
-    gate.open()
 
 
 @pytest.fixture
