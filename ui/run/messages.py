@@ -166,7 +166,7 @@ class StoredRun:
         request = self.continuation.request if self.continuation else None
         state = pool_state(log, self.verdict, request)
         self._pooled = {**state, "more_seconds": round(state["more"] * self.seconds, 1)}
-        self._verdict = verdict_message(log, self.verdict)
+        self._verdict = verdict_message(log, self.verdict, going=self.planned is not None)
 
     def add_run(self, run: PooledRun) -> None:
         """Add a further run and compute the verdict again. The new verdict has no p-values,

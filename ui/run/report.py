@@ -266,16 +266,17 @@ def verdict_of(log: RaceLog) -> RaceVerdict:
     return race_verdict(_lanes(log), stopped=stopped, looks=pool.verdicts)
 
 
-def verdict_message(log: RaceLog, verdict: RaceVerdict) -> dict[str, Any]:
+def verdict_message(log: RaceLog, verdict: RaceVerdict, going: bool) -> dict[str, Any]:
     """The verdict on the run `log`, as the page shows it: its fields as JSON values, and
 
-    reasons: sentences on why the winner won. details: sentences on how sure the verdict is.
+    reasons: sentences on why the winner won. details: sentences on how sure the verdict is. going:
+    whether further runs are being made.
     """
     lanes = _lanes(log)
     return {
         **asdict(verdict),
         "reasons": verdict_words.reasons(verdict, lanes, elsewhere_in(log.meta)),
-        "details": verdict_words.details(verdict, lanes),
+        "details": verdict_words.details(verdict, lanes, going=going),
     }
 
 

@@ -21,9 +21,12 @@ def reasons(
     return tuple(_reasons(verdict, lanes, elsewhere))
 
 
-def details(verdict: RaceVerdict, lanes: Sequence[LaneRuns]) -> tuple[str, ...]:
-    """How p-values and intervals were corrected, and what was compared."""
-    return tuple(_details(verdict, several=len(prompts_of(lanes)) > 1))
+def details(
+    verdict: RaceVerdict, lanes: Sequence[LaneRuns], *, going: bool = False
+) -> tuple[str, ...]:
+    """How p-values and intervals were corrected, and what was compared. going: whether further runs
+    are being made."""
+    return tuple(_details(verdict, several=len(prompts_of(lanes)) > 1, going=going))
 
 
 def elsewhere_words(found: Elsewhere) -> str:
@@ -142,11 +145,11 @@ def _why_the_chain(pair: PairVerdict, lanes: Sequence[LaneRuns]) -> str | None:
 # -- the details -----------------------------------------------------------------------------------
 
 
-def _details(verdict: RaceVerdict, several: bool) -> Iterator[str]:
-    """several: whether the run has two prompts."""
+def _details(verdict: RaceVerdict, several: bool, going: bool) -> Iterator[str]:
+    """several: whether the run has two prompts. going: as in `details`."""
     if not verdict.pairs:
         return
-    yield _corrections(verdict)
+    yield _corrections(verdict, going)
     if verdict.clock:
         yield (
             f"Step times come from the profile “{verdict.clock}” (simulated); tokens and trees "
@@ -183,10 +186,12 @@ def _of_different_texts(verdict: RaceVerdict) -> Iterator[str]:
         )
 
 
-def _corrections(verdict: RaceVerdict) -> str:
+def _corrections(verdict: RaceVerdict, going: bool) -> str:
     """Why p is missing, or what it is corrected for."""
+    if going:
+        return "Further runs are being made; p-values follow after the last one."
     if verdict.stopped:
-        what = "The race did not run to its end" if verdict.races == 1 else "Not all runs were made"
+        what = "The run did not reach its end" if verdict.races == 1 else "Not all runs were made"
         return (
             f"{what}, so there are intervals but no p-values: the moment of stopping may depend on "
             "who was ahead."

@@ -4,7 +4,7 @@ import { linkMoment, offerShown } from "../../run/web/link_moment.js";
 import { mountRun } from "../../run/web/run_view.js";
 import { onModels } from "../../shared/web/between_tabs.js";
 import { connectComponent } from "../../shared/web/connect_component.js";
-import { openView } from "../../shared/web/navigation.js";
+import { goToForm } from "../../shared/web/form_side.js";
 
 /** @import { Props, Trigger, Watch } from "../../shared/web/connect_component.js" */
 
@@ -19,7 +19,7 @@ export function connect(element, props, watch, trigger) {
   /** @type {HTMLElement} */
   const root = element.querySelector(".sq-stage");
   const take = (run) => {
-    openView("run");
+    goToForm();
     trigger("take", { run });
   };
   const view = mountRun(root);

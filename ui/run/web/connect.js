@@ -14,8 +14,6 @@ import { rememberInAddress } from "../../shared/web/page_link.js";
 
 /** @import { Props, Trigger, Watch } from "../../shared/web/connect_component.js" */
 
-const UNKNOWN = "{}"; // values of a form that are not known yet
-
 /**
  * Called from the component's js_on_load with the arguments that Gradio passes.
  * @param {HTMLElement} element
@@ -52,16 +50,13 @@ export function connect(element, props, watch, trigger) {
   };
   onModels(forgetOpening);
   const form = () => JSON.stringify(formValues("run"));
-  let begun = UNKNOWN; // the form's values when the run on screen appeared
-  watchFormValues("run", () => {
-    if (begun === UNKNOWN) begun = form();
-    store.set({ isEarlier: form() !== begun });
-  });
+  let begun = ""; // the form's values when the run on screen appeared; "" if it is a recorded one
+  watchFormValues("run", () => store.set({ isEarlier: begun !== "" && form() !== begun }));
   const receive = (received) => {
     const message = store.following.note(received, store.notice);
     if (!message) return;
     const isNew = message.run && message.run !== store.name;
-    if (isNew) begun = form();
+    if (isNew) begun = message.meta?.label === "recorded" || message.stored === false ? "" : form();
     if (isNew && message.done && root.offsetParent) scrollTo(0, 0); // it is read from its top
     store.ingest(message);
     if (message.run) opening ??= message.stored === false && message.run;

@@ -1,9 +1,10 @@
 /* Hides and shows the form beside a view, for each tab separately. In a narrow window the form is a
    drawer over the view, closed at first, so that the result is visible. */
-import { onOpened } from "./navigation.js";
+import { onOpened, openView } from "./navigation.js";
 
 const HIDDEN = "is-alone"; // class of a tab's page whose form is hidden, in a wide window
 const DRAWN = "is-drawn"; // class of a tab's page whose drawer is open, in a narrow window
+const FRAMES = 120; // most frames to wait until Run is shown
 const NARROW = matchMedia("(max-width: 960px)"); // as in page.css
 
 /** @type {() => HTMLElement | undefined} */
@@ -70,3 +71,18 @@ onOpened(() => requestAnimationFrame(followForm));
 document.addEventListener("click", press);
 document.addEventListener("keydown", closeByKey);
 NARROW.addEventListener("change", followForm);
+
+/** Open Run with its form, and focus its main button. */
+export function goToForm() {
+  openView("run");
+  focusWhenShown(FRAMES);
+}
+
+// Gradio makes and shows the view some frames later, and a hidden element cannot have the focus.
+function focusWhenShown(frames) {
+  const view = document.querySelector("#pg-view .sq-stage");
+  if (view) showForm(view, true);
+  const run = document.getElementById("pg-run");
+  if (run?.offsetParent) run.focus();
+  else if (frames) requestAnimationFrame(() => focusWhenShown(frames - 1));
+}

@@ -2,8 +2,7 @@
    a recorded one. */
 import { button, el, show, text } from "../../shared/web/dom.js";
 import { finishedRun } from "../../shared/web/between_tabs.js";
-import { showForm } from "../../shared/web/form_side.js";
-import { openView } from "../../shared/web/navigation.js";
+import { goToForm } from "../../shared/web/form_side.js";
 import { speedupInWords } from "../../shared/web/verdict_words.js";
 import { NumberControl } from "./controls.js";
 import { division, divisionOf, finishedAs, missed, printed } from "./division.js";
@@ -18,7 +17,6 @@ import { headed } from "../../shared/web/tooltips.js";
  */
 
 const MOST = 50; // largest number that may be guessed
-const FRAMES = 120; // most frames to wait until Run is shown
 
 /** The tokens per step, the length of a step in steps of plain decoding, and their quotient. */
 class GuessControl {
@@ -149,18 +147,4 @@ function row(body, name, numbers) {
   const line = el("tr", {}, body);
   el("th", { scope: "row", text: name }, line);
   for (const words of printed(numbers)) el("td", { text: words }, line);
-}
-
-function goToForm() {
-  openView("run");
-  focusWhenShown(FRAMES);
-}
-
-// Gradio makes and shows the view some frames later, and a hidden element cannot have the focus.
-function focusWhenShown(frames) {
-  const view = document.querySelector("#pg-view .sq-stage");
-  if (view) showForm(view, true);
-  const run = document.getElementById("pg-run");
-  if (run?.offsetParent) run.focus();
-  else if (frames) requestAnimationFrame(() => focusWhenShown(frames - 1));
 }
