@@ -210,16 +210,20 @@ def endless(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def checked(tab: RunTab) -> tuple[DecodeJob, list[dict[str, Any]], threading.Thread]:
-    """A race whose check is running, a list that gets the check's messages when the check ends, and
-    the thread that receives them."""
+    """A run whose check is running and followed, the messages of the check so far, and the thread
+    that receives them."""
     sent(tab.run(filled(tab, check=True, temperature=0.9), request()))
     race = tab.sessions.get("one")
     assert race is not None
     messages: list[dict[str, Any]] = []
-    reader = threading.Thread(
-        target=lambda: messages.extend(sent(tab.check(request()))), daemon=True
-    )
+
+    def follow() -> None:
+        for message in Reading(tab.check(request())):
+            messages.append(json.loads(message))
+
+    reader = threading.Thread(target=follow, daemon=True)
     reader.start()
+    wait(lambda: messages)
     return race, messages, reader
 
 
