@@ -11,6 +11,7 @@ from starlette.middleware import Middleware
 from ui.api import add_api
 from ui.engines.tab import EnginesTab
 from ui.experiments.tab import ExperimentsTab
+from ui.film.first_frame import first_frame
 from ui.film.tab import FilmTab
 from ui.hardware.tab import HardwareTab
 from ui.lab.tab import LabTab
@@ -109,7 +110,7 @@ def launch_options(
             "middleware": [
                 *all_guards(limits, address or Address()),
                 Middleware(OwnerLink, owner=model_host.owner),
-                Middleware(PageCache, **serve_modules.in_head()),
+                Middleware(PageCache, **serve_modules.in_head(), frame=first_frame()),
                 Middleware(HeldStreams, close=model_host.leave, keeps=model_host.keeps),
             ],
         },

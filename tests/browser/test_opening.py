@@ -45,6 +45,30 @@ def test_the_speedup_both_texts_the_caption_and_the_tree_fit_the_first_screen(se
     assert seen.locator("#fm-view .sq-tree-svg").bounding_box()["y"] < 600
 
 
+BAND = ".run-band"
+
+
+def test_the_result_is_seen_before_any_script_has_run(seen: Page, browser: Browser) -> None:
+    """It is the film's own. If it is not, run first_frame.py."""
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(seen.url)
+    band = page.locator(f"#first-frame {BAND}")
+    expect(band).to_be_visible()
+    assert band.inner_text() == seen.locator(f"#fm-view {BAND}").inner_text()
+    context.close()
+    expect(seen.locator("#first-frame")).to_have_count(0)
+
+
+def test_a_link_to_another_view_does_not_show_the_film_first(browser: Browser, app: App) -> None:
+    context = browser.new_context()
+    page = context.new_page()
+    page.route("**/assets/*.js", lambda route: route.abort())
+    page.goto(app.url + "#run")
+    expect(page.locator("#first-frame")).to_have_count(0)
+    context.close()
+
+
 @pytest.mark.parametrize("width", [390, *nightly(1280, 1920)])
 def test_on_a_phone_the_tree_comes_before_the_texts_and_nothing_jumps(
     browser: Browser, app: App, width: int

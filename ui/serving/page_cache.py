@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +18,13 @@ MOST_ADDRESSES = 8  # a server has few; a page is about half a megabyte
 # headers from which Gradio takes the addresses in the page
 ADDRESS_HEADERS = (b"host", b"x-forwarded-host", b"x-forwarded-proto", b"x-gradio-server")
 BASE = b'<base href="./" />'  # what follows it in the page may have a relative address
-END = b"</head>"
+END, BODY_END = b"</head>", b"</body>"
+THEME = re.compile(rb'"theme_hash":"(\w+)"')
+
+PRELOADED = (
+    '<link rel="preload" as="font" type="font/woff2" crossorigin '
+    'href="./static/fonts/IBMPlexSans/IBMPlexSans-{}.woff2">'
+)
 
 
 @dataclass(frozen=True)
@@ -40,12 +47,15 @@ class Page:
 
 class PageCache:
     """ASGI middleware that answers a request for / with the stored page, whatever its query. first,
-    styles: HTML for the page's head, before Gradio's scripts and after its styles."""
+    styles: HTML for the page's head, before Gradio's scripts and after its styles. frame: HTML for
+    the end of its body. The theme's styles, which Gradio's scripts would load, are in the head for
+    its sake."""
 
-    def __init__(self, app: ASGIApp, first: str = "", styles: str = "") -> None:
+    def __init__(self, app: ASGIApp, first: str = "", styles: str = "", frame: str = "") -> None:
         self._app = app
         self._first = first.encode()
         self._styles = styles.encode()
+        self._frame = frame.encode()
         self._pages: dict[Any, Page] = {}  # by what Gradio takes the addresses in the page from
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -76,11 +86,20 @@ class PageCache:
 
     def _store(self, address: Any, html: bytes) -> None:
         """Store a page. Drops the others if there are too many."""
-        html = html.replace(BASE, BASE + self._first, 1).replace(END, self._styles + END, 1)
+        theme = THEME.search(html)
+        styles = _theme_links(theme[1]) + self._styles if theme else self._styles
+        html = html.replace(BASE, BASE + self._first, 1).replace(END, styles + END, 1)
+        html = html.replace(BODY_END, self._frame + BODY_END, 1)
         etag = f'W/"{hashlib.sha256(html).hexdigest()[:16]}"'
         if len(self._pages) >= MOST_ADDRESSES:
             self._pages.clear()
         self._pages[address] = Page(html, gzip.compress(html), etag)
+
+
+def _theme_links(version: bytes) -> bytes:
+    """The theme's styles, and the fonts that would otherwise arrive after the first text."""
+    fonts = "".join(PRELOADED.format(weight) for weight in ("Regular", "Bold"))
+    return b'<link rel="stylesheet" href="./theme.css?v=%s">' % version + fonts.encode()
 
 
 def _is_for_everybody(start: Message) -> bool:

@@ -218,8 +218,7 @@ def checked(tab: RunTab) -> tuple[DecodeJob, list[dict[str, Any]], threading.Thr
     messages: list[dict[str, Any]] = []
 
     def follow() -> None:
-        for message in Reading(tab.check(request())):
-            messages.append(json.loads(message))
+        messages.extend(json.loads(message) for message in Reading(tab.check(request())))
 
     reader = threading.Thread(target=follow, daemon=True)
     reader.start()

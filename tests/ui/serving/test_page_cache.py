@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware.cors import CORSMiddleware
+from starlette.responses import HTMLResponse
 from starlette.types import Message, Receive, Scope, Send
 
 from ui.serving.page_cache import MOST_ADDRESSES, PageCache
@@ -151,3 +152,14 @@ def test_a_browser_that_has_the_page_is_told_so() -> None:
     status, second = headers(app, (b"if-none-match", b'"other", ' + first["etag"].encode()))
     assert (status, second["etag"]) == (304, first["etag"])
     assert headers(app, (b"if-none-match", b'W/"other"'))[0] == 200
+
+
+def test_what_the_page_needs_before_its_scripts_is_put_into_it() -> None:
+    html = b'<head><base href="./" /></head><body>{"theme_hash":"12ab"}</body>'
+
+    async def page(scope: Scope, receive: Receive, send: Send) -> None:
+        await HTMLResponse(html)(scope, receive, send)
+
+    found = answer(PageCache(page, first="<1>", styles="<2>", frame="<3>"), scope_of()).decode()
+    order = ["<base", "<1>", "theme.css?v=12ab", "<2>", "</head>", "<3>", "</body>"]
+    assert [found.index(part) for part in order] == sorted(found.rindex(part) for part in order)

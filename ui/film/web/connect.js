@@ -25,7 +25,10 @@ export function connect(element, props, watch, trigger) {
   const view = mountRun(root);
   const { store, stage } = view;
   const opening = new Opening(store, stage.verdict, take);
-  store.onPaint(() => opening.paint());
+  store.onPaint(() => {
+    opening.paint();
+    document.getElementById("first-frame")?.remove();
+  });
   onModels(() => store.changed());
   const taking = { ...view, take: view.ingest };
   connectComponent(root, props, watch, taking, { ask: () => trigger("come") });
