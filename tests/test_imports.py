@@ -34,9 +34,9 @@ PAGE = [
     {"shared"},
     {"serving"},
     {"run"},
-    {"film", "lab", "hardware", "models", "tour", "walk"},
+    {"film", "lab", "hardware", "models", "walk"},
     {"lossless", "experiments", "engines"},
-    {"api", "notebook", "paper"},
+    {"api", "notebook", "paper", "tour"},
     {"page", "record"},
 ]
 NOT_THE_ENGINE = {"gradio", "plotly", "ui", "app"}

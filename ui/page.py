@@ -55,13 +55,14 @@ def page(
     ) as blocks:
         top = header(model_host.status_json if limits.models else None)
         runs = RunTab(model_host, limits, top)
+        lossless = LosslessTab(model_host, limits)
         views: dict[str, View] = {
             "run": runs,
             "film": FilmTab(runs),
-            "tour": TourTab(),
+            "tour": TourTab(lossless),
             "lab": LabTab(model_host, limits, runs),
             "walk": WalkTab(),
-            "lossless": LosslessTab(model_host, limits),
+            "lossless": lossless,
             "experiments": ExperimentsTab(model_host, limits),
             "hardware": HardwareTab(model_host, limits, runs),
             "engines": EnginesTab(),

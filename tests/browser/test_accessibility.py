@@ -20,7 +20,7 @@ LAST = {  # for each view, the element that appears last when it is opened
     "Tour": ".sq-tour-stop",
     "Tree": "#lab-view .sq-lab-tree .sq-n",
     "Walk": ".sq-walk [data-part=caption]",
-    "Lossless": "#ls-test-view .ls-words[data-kind=fits]",
+    "Lossless": "#ls-view .ls-words[data-kind=fits]",
     "Experiments": "#xp-view [data-name]",
     "Machine": "#hw-view .hw-chart[data-drawn=yes]",
     "Engines": "#en-view p",

@@ -40,7 +40,7 @@ def test_a_recorded_result_is_shown_if_there_is_one(page: Page, part: Part) -> N
     is_shown = page.evaluate(f"{VIEW}.result !== undefined")
     expect(part("figure")).to_be_visible(visible=is_shown)
     expect(part("missing")).to_be_visible(visible=not is_shown)
-    expect(page.locator("#xp-tables-view [data-part=table]")).to_be_visible(visible=is_shown)
+    expect(page.locator("#xp-view [data-part=table]")).to_be_visible(visible=is_shown)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
@@ -67,7 +67,7 @@ def test_a_small_run_is_stopped_and_continued(page: Page, part: Part) -> None:
     expect(part("run")).to_have_text("Run again", timeout=60_000)
     expect(part("partial")).to_be_hidden()
     with page.expect_download() as saved:
-        page.locator("#xp-tables-view").get_by_text("Points as CSV").click()
+        part("tables").get_by_text("Points as CSV").click()
     assert saved.value.suggested_filename == "sequoia-temperature.csv"
     lines = saved.value.path().read_text(encoding="utf-8").splitlines()
     assert lines[0].startswith("experiment,panel,series,")
@@ -79,6 +79,6 @@ def test_a_small_run_is_stopped_and_continued(page: Page, part: Part) -> None:
 
     # opening another experiment does not change the result of this one
     page.locator("#xp-view [data-name]").first.click()
-    expect(part("run")).to_have_text("Run")
+    expect(part("run")).to_have_text("Run it small")
     page.locator("#xp-view [data-name=temperature]").click()
     expect(part("run")).to_have_text("Run again")

@@ -13,7 +13,7 @@ from running_app import ROOT, App, Visit, models_ready, open_view
 from view_pages import settle, stop_transitions
 
 AXE = ROOT / ".ci" / "node_modules" / "axe-core" / "axe.min.js"
-STOPS = ("cost", "dice", "chain", "tree", "which", "yours")
+STOPS = ("cost", "dice", "chain", "tree", "which", "break", "yours")
 VIEW = "document.querySelector('#tr-view .sq-tour').view"
 # For each question, answers that lead to each of its verdicts. None: "Show the answer" was pressed.
 ANSWERS: dict[str, list[Any]] = {
@@ -148,6 +148,8 @@ def test_it_is_walked_through_by_keyboard_and_resumed_where_it_was_left(page: Pa
     press(page, "[data-part=machine] input", " ")
     press(page, "[data-part=machine] [data-part=check]")
     assert verdict(page, "machine") == "right"
+    go_on(page, "break")
+    press(page, ".sq-tour [data-bug=walk-u]")
     go_on(page, "yours")
     reach(page, "[data-part=guess] input")
     page.keyboard.type("4")
@@ -168,6 +170,21 @@ def test_the_draws_come_out_as_the_large_model_would_draw(tour: Page) -> None:
     ]
     for share, chance in zip(shares, (49, 29, 16, 6), strict=True):
         assert abs(share - chance) < 1
+
+
+def test_a_bug_is_shown_beside_the_correct_decoder(page: Page) -> None:
+    models_ready(page)
+    opened(page)
+    answered(page, "break", {})
+    pictures = page.locator(".sq-tour .ls-pair > *")
+    expect(pictures).to_have_count(2)
+    page.click(".sq-tour [data-bug=last-token]")
+    broken = page.locator(".sq-tour [data-part=measured-last-token] [data-kind=differs]")
+    expect(broken).to_be_visible(timeout=60_000)
+    expect(pictures).to_have_count(2)
+    expect(pictures.first).to_have_attribute("data-part", "recorded-correct")
+    page.click(".sq-tour [data-part=lossless]")
+    expect(page.locator("#ls-view [data-part=tests]")).to_be_visible()
 
 
 def test_the_picture_stays_at_the_rejection_until_the_question_is_answered(tour: Page) -> None:

@@ -32,6 +32,7 @@ def typed(page: Page, field: str, value: str) -> None:
 def test_a_toy_is_walked_edited_and_run(page: Page) -> None:
     # step forwards and backwards through the walk
     caption = part(page, "caption")
+    page.get_by_role("button", name="3. walk").click()
     expect(caption).to_contain_text(
         "is rejected. A chain, with one guess per position, would end its step here with 1 token"
     )
@@ -46,6 +47,8 @@ def test_a_toy_is_walked_edited_and_run(page: Page) -> None:
     before = caption.text_content()
     page.keyboard.press("n")
     expect(caption).not_to_have_text(before)
+
+    part(page, "more").locator("summary").first.click()
 
     # raise a bar of p with the keyboard: the others shrink, so the sum stays 1
     bar = page.get_by_label("p of cat, as a bar")
@@ -79,6 +82,7 @@ def test_a_toy_is_walked_edited_and_run(page: Page) -> None:
 def test_invalid_probabilities_are_refused_but_stay_in_the_field(page: Page) -> None:
     """A message says what is wrong. The walk still shows the last valid toy."""
     caption = part(page, "caption").text_content()
+    part(page, "more").locator("summary").first.click()
     for value, words in (
         ("-0.2", "p of “cat” is -0.2, which is below 0"),
         ("NaN", "p of “cat” is “NaN”"),

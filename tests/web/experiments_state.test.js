@@ -47,7 +47,7 @@ test("a run of another experiment does not change what is shown", () => {
   state.chosen = "ranks";
   state.take({ run: { name: "budget", going: true, result: result("budget", 1) } });
   assert.equal(state.result, undefined);
-  assert.equal(state.action, "Run");
+  assert.equal(state.action, "Run it small");
   state.chosen = "budget";
   assert.equal(state.action, "Continue");
   assert.equal(state.result.done, 1);

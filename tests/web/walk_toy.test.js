@@ -92,10 +92,10 @@ test("a chain has one child at each node, and no node has more children than the
   assert.deepEqual(toyTree([2, 1]).parents, [-1, 0, 0, 1, 2]);
 });
 
-test("a rejection shows p and q, then the residual p and q, but not the next trial's outcome", () => {
+test("a rejection shows p and q, and what is left of them for the next child", () => {
   const { toy, seed } = preset("q-runs-out");
   const step = toyView(toy, seed);
-  const { now, next, trial, title } = momentAt(step, 1);
+  const { now, trial, title } = momentAt(step, 1);
   assert.equal(title, "Trial 1 of 2: child 1 of the root");
   assert.equal(trial.accepted, false);
   assert.deepEqual(
@@ -109,10 +109,10 @@ test("a rejection shows p and q, then the residual p and q, but not the next tri
   );
   assert.match(now.note, /Nothing is left of q: the next child was drawn with equal probability/);
   assert.deepEqual(
-    next.rows.map(({ q, cut, mark }) => [q, cut, mark]),
-    [[0, 0, ""], ...new Array(3).fill([1 / 3, 0, ""])],
+    momentAt(step, step.trials[1].node).now.rows.map(({ q }) => q),
+    [0, 1 / 3, 1 / 3, 1 / 3],
   );
-  assert.equal(momentAt(step, "bonus").title, "The token from the target");
+  assert.equal(momentAt(step, "bonus").title, "The token from the large model");
   assert.equal(momentAt(step, 0), null);
 });
 

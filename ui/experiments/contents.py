@@ -19,7 +19,7 @@ def page() -> Markup:
             "section",
             element(
                 "div",
-                element("h2", element("span", data_part="title"), class_="sq-title"),
+                element("h2", element("span", data_part="question"), class_="sq-title"),
                 element("div", *_sides(), class_="sq-tools"),
                 class_="sq-panel-head",
             ),
@@ -60,14 +60,19 @@ STOP = "Stop after the current part; finished parts are kept"
 
 def _body() -> tuple[Markup, ...]:
     return (
-        element("p", class_="xp-dim", data_part="question"),
         element("p", class_="xp-finding", data_part="finding"),
-        element("ul", class_="xp-details", data_part="details"),
+        element(
+            "details",
+            element("summary", "In detail"),
+            element("ul", data_part="details"),
+            class_="xp-details",
+            data_part="more",
+        ),
         element("p", class_="xp-partial", data_part="partial"),
         element("p", class_="xp-dim", data_part="missing"),
         element(
             "div",
-            _button("Run", "run", title=RUN, class_="sq-btn xp-go"),
+            _button("", "run", title=RUN, class_="sq-btn xp-go"),
             _button("Stop", "stop", title=STOP, disabled=True),
             element("span", class_="xp-dim", role="status", data_part="progress"),
             class_="xp-line",

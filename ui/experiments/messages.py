@@ -19,8 +19,8 @@ from ui.words.experiments import WORDS
 
 FOLDER = ASSETS / "experiments"
 MISSING = (
-    "This program comes without a recorded result of this experiment. Press Run for a small "
-    "version on this machine."
+    "This program comes without a recorded result of this experiment. Press “Run it "
+    "small” for one of this machine."
 )
 # The browser ignores a message that equals the previous one. So each message about a run has a
 # number of its own.

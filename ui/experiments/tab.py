@@ -25,7 +25,7 @@ from ui.serving.model_host import ModelHost
 from ui.serving.session_view import ASKED, SessionView, sent_with
 from ui.serving.temporary_folder import VARIABLE
 from ui.shared.events import UNQUEUED, Updates, model_work, visitor
-from ui.shared.layout import drawn, written
+from ui.shared.layout import drawn
 
 SECONDS = 300.0  # maximum computing time of one run; the next run continues where it stopped
 
@@ -76,7 +76,6 @@ class ExperimentsTab(SessionView[ExperimentJob]):
             page(),
             asked=self.get_recorded_experiment,
         )
-        written("xp-tables")
 
     def wire(self, _blocks: gr.Blocks) -> None:
         """Connect the component to its handlers."""

@@ -33,7 +33,7 @@ def tables(view: View, note: str, title: str) -> Markup:
             *(element("p", line, class_="xp-note") for line in note.split("\n") if line),
             element("dl", *_facts(view), class_="sq-facts"),
         ),
-        class_="sq-stage xp-stage sq-frame",
+        class_="sq-frame",
     )
 
 

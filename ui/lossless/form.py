@@ -29,8 +29,8 @@ from ui.words.losslessness import BUG_WORDS
 
 LABELS = {
     "where": "Distributions",
-    "p": "p, the target",
-    "q": "q, the draft",
+    "p": "p, the large model (target)",
+    "q": "q, the small model (draft)",
     "prompt": "Prompt",
     "temperature": "Temperature",
     "top_p": "Top-p",
@@ -40,7 +40,7 @@ LABELS = {
     "samples": "Samples",
     "bug": "Decoder",
 }
-# The label of the run button. A button in web/lossless_view.js has the same label and effect.
+# The label of the run button.
 RUN = "Run the test"
 COUNTED = [
     ("the first token", 1),
@@ -135,11 +135,18 @@ def lossless_form() -> LosslessForm:
     with gr.Row(elem_classes="pg-go"):
         run = start_button(RUN, "ls-run")
         stop = stop_button("ls-stop")
+    decoders = [("correct", CORRECT), *((words.label, key) for key, words in BUG_WORDS.items())]
+    fields = {"bug": _menu("bug", decoders)}
+    with gr.Accordion("More", open=False, elem_id="ls-more"):
+        fields |= _more()
+    return LosslessForm(fields, run, stop)
+
+
+def _more() -> dict[str, Any]:
+    """The fields that only a setting of the visitor's own needs."""
     with gr.Group(elem_classes="pg-group"):
-        decoders = [("correct", CORRECT), *((words.label, key) for key, words in BUG_WORDS.items())]
-        fields = {"bug": _menu("bug", decoders)}
         places = [("a toy with a few words", TOY), ("the loaded pair", PAIR)]
-        fields["where"] = _menu("where", places)
+        fields = {"where": _menu("where", places)}
     with gr.Group(elem_classes="pg-group"):
         fields |= {name: _text(name, name in _TOY_ONLY) for name in (*_TOY_ONLY, "prompt")}
         with gr.Row():
@@ -150,7 +157,7 @@ def lossless_form() -> LosslessForm:
     with gr.Group(elem_classes="pg-group"):
         fields["places"] = _menu("places", COUNTED)
         fields["samples"] = _number("samples")
-    return LosslessForm(fields, run, stop)
+    return fields
 
 
 def _menu(name: str, choices: list[tuple[str, Any]]) -> gr.Dropdown:

@@ -3,7 +3,7 @@ that the test would find."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -25,8 +25,9 @@ def refusal_message(error: str) -> str:
     return json_text({"error": error})
 
 
-def report_message(report: Report) -> str:
-    """A message about a test in progress, or about one that has ended."""
+def report_message(report: Report, show: Callable[[Mapping[str, Any]], str] = shown_test) -> str:
+    """A message about a test in progress, or about one that has ended. show: makes the HTML of the
+    test from its `test_fields`."""
     going = not report.over
     message: dict[str, Any] = {
         "share": report.share if going else None,
@@ -34,7 +35,7 @@ def report_message(report: Report) -> str:
         "error": f"Not tested: {report.error}" if report.error else None,
     }
     if report.result is not None:
-        message["shown"] = shown_test(test_fields(report.result, going))
+        message["shown"] = show(test_fields(report.result, going))
     elif report.words and not going:
         message["notice"] = report.words
     return json_text(message)

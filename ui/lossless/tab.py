@@ -9,17 +9,19 @@ from typing import Any
 import gradio as gr
 
 from sequoia import SequoiaError
-from sequoia.exactness.losslessness.settings import PAIR, Setting
+from sequoia.exactness.losslessness.settings import PAIR, PRESETS, Setting, bug_named
 from ui.lossless.form import LosslessForm, field_of, lossless_form
 from ui.lossless.lossless_job import LosslessJob
 from ui.lossless.messages import refusal_message, report_message
-from ui.lossless.tables import recorded
+from ui.lossless.tables import opening, shown_counts
 from ui.serving.job import Report
 from ui.serving.session_view import ASKED, SessionView, sent_with
 from ui.shared.events import UNQUEUED, FormData, Updates, model_work, visitor
-from ui.shared.layout import busy_buttons, drawn, on_choice, side_and_main, written
+from ui.shared.layout import busy_buttons, drawn, on_choice, side_and_main
+from ui.shared.markup import element
 from ui.shared.prompts import require_length
 from ui.shared.serve_modules import call
+from ui.words.losslessness import WHAT_IT_DOES
 
 SECONDS = 120.0  # time limit of a test
 
@@ -35,8 +37,9 @@ class LosslessTab(SessionView[LosslessJob]):
         with side:
             self.form = lossless_form()
         with main:
-            self.board = drawn("ls", "lossless/lossless_view", ["ask", "fill"])
-            written("ls-test", recorded())
+            intro = element("p", WHAT_IT_DOES, class_="ls-say")
+            page = element("div", intro, opening(), class_="sq-stage sq-frame")
+            self.board = drawn("ls", "lossless/lossless_view", ["ask", "fill"], page)
 
     def wire(self, _blocks: gr.Blocks) -> None:
         """Connect components and handlers."""
@@ -74,6 +77,26 @@ class LosslessTab(SessionView[LosslessJob]):
     def choose_distributions(self, where: Any) -> Updates:
         """Show only the fields of the chosen distributions: those of a toy or those of the pair."""
         return self.form.shaped(where)
+
+    def test_in(self, board: gr.HTML) -> None:
+        """Let `board`, a component of another view, test decoders with its event `test`."""
+        board.test(self.test_preset, None, board, **model_work(self._limits.waiting))
+
+    async def test_preset(self, event: gr.EventData, request: gr.Request) -> AsyncIterator[str]:
+        """Test a decoder with the preset of its bug, which `event` brings as "bug". Yields messages
+        with the counts alone."""
+        bug = sent_with(event).get("bug", "")
+        try:
+            bug_named(bug)
+            task = await self.started(request, lambda: self._job(PRESETS[bug]))
+        except SequoiaError as problem:
+            yield refusal_message(f"Not tested: {problem}")
+            return
+        try:
+            async for report in task.reports():
+                yield report_message(report, shown_counts)
+        finally:  # also if the page is closed: Gradio then closes this generator
+            task.halt()
 
     async def test_losslessness(
         self, data: FormData, request: gr.Request

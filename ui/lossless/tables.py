@@ -1,5 +1,5 @@
-"""The tests of the Lossless view as markup: counts as bars, recorded ones at first; and the bugs
-that a test would find."""
+"""Tests of decoders as markup, for Lossless and the tour: buttons that choose a decoder; counts as
+bars, recorded ones at first; and the bugs that a test would find."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any
 
 from sequoia.assets_folder import ASSETS
+from sequoia.exactness.losslessness.settings import CORRECT
 from sequoia.text_files import load_json
 from ui.shared import report
 from ui.shared.markup import Markup, csv_link, element
@@ -61,19 +62,21 @@ def is_far(row: Fields, draws: int) -> bool:
 
 
 def shown_test(test: Fields) -> Markup:
-    """A test that was run here: its counts beside those of a recorded one of the correct decoder,
-    if that has the same setting; and the bugs that the test would find."""
-    words = element("p", SCOPE, class_="ls-say ls-dim")
+    """A test that was run here, and the bugs that it would find."""
+    scope = element("details", element("summary", "What this test covers"), element("p", SCOPE))
+    return element("div", shown_counts(test), _finds(test), scope, class_="ls-shown")
+
+
+def shown_counts(test: Fields) -> Markup:
+    """The counts of a test that was run here, beside those of a recorded one of the correct
+    decoder, if that has the same setting."""
     correct, *_ = load_json(FILE)["tests"]
     is_same = [row["share"] for row in correct["rows"]] == [row["share"] for row in test["rows"]]
     beside = [correct] if test["broken"] and is_same else []
     most = max(map(_longest, [*beside, test]))
     pictures = [_picture(one, most, "recorded", RECORDED_WORDS[None]) for one in beside]
     pictures.append(_picture(test, most, "measured", test["verdict"]))
-    return element("div", element("div", *pictures, class_="ls-pair"), _finds(test), words, **_LOOK)
-
-
-_LOOK = {"class_": "sq-stage ls-stage sq-frame"}
+    return element("div", *pictures, class_="ls-pair")
 
 
 def _csv_rows(test: Fields, label: str) -> Iterator[tuple[object, ...]]:
@@ -129,8 +132,28 @@ def _percent(share: float) -> str:
 
 
 @cache
+def opening() -> Markup:
+    """Buttons that test a decoder, above two recorded tests: one of the correct decoder, one of a
+    decoder with a bug."""
+    group = {"role": "group", "aria_label": "Decoder to test", "class_": "ls-acts"}
+    labels = {CORRECT: "correct", **{key: BUG_WORDS[key].label for key in ON_A_TOY}}
+    acts = (
+        element("button", label, type="button", class_="sq-btn", data_bug=key)
+        for key, label in labels.items()
+    )
+    return element(
+        "div",
+        element("div", *acts, **group),
+        element("div", recorded(), data_part="tests"),
+        class_="ls-stage",
+    )
+
+
+ON_A_TOY = ("draft-noise", "walk-u", "last-token")  # bugs that a test with a toy can find
+
+
 def recorded() -> Markup:
-    """Two recorded tests side by side: one of the correct decoder, one of a decoder with a bug."""
+    """Two recorded tests side by side."""
     found = load_json(FILE)
     most = max(map(_longest, found["tests"]))
     words = f"{OF_RECORDED} Recorded on {found['machine']}, {found['date']}."
@@ -138,7 +161,7 @@ def recorded() -> Markup:
         _picture(one, most, "recorded", RECORDED_WORDS[one["broken"]]) for one in found["tests"]
     )
     how = element("details", element("summary", "How to read this"), element("p", words))
-    return element("div", element("div", *pictures, class_="ls-pair"), how, **_LOOK)
+    return element("div", element("div", *pictures, class_="ls-pair"), how, class_="ls-shown")
 
 
 _HEADS = (report.term("outcome", "cells"), "share", "sampled", "exact")
@@ -168,20 +191,17 @@ def _picture(test: Fields, most: float, label: str, verdict: str) -> Markup:
         filter(None, tools),
         element("p", verdict, class_="ls-words", data_kind=test["kind"]),
         report.table(_HEADS, lines, "ls-bars"),
-        element(
-            "div",
-            element("p", " ".join(feet), class_="ls-dim"),
-            _about(bug) if bug else None,
-        ),
+        element("details", element("summary", "In detail"), *_details(" ".join(feet), bug)),
     )
 
 
-def _about(bug: BugWords) -> Markup:
-    """What is wrong with a broken decoder."""
-    parts = (("What is wrong", bug.about), ("Where it shows", bug.shows))
-    lines = [*parts, ("Why it hides elsewhere", bug.hides)]
-    told = (element("p", element("b", f"{name}. "), words) for name, words in lines)
-    return element("details", element("summary", "What is wrong with it"), *told)
+def _details(feet: str, bug: BugWords | None) -> Iterator[Markup]:
+    """How far off the counts are, and what is wrong with a broken decoder."""
+    yield element("p", feet)
+    if bug:
+        parts = (("What is wrong", bug.about), ("Where it shows", bug.shows))
+        for name, words in (*parts, ("Why it hides elsewhere", bug.hides)):
+            yield element("p", element("b", f"{name}. "), words)
 
 
 def _bar(row: Fields, draws: int, most: float) -> Markup:

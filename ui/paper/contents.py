@@ -27,22 +27,31 @@ def page() -> str:
             "div",
             _introduction(data["paper"]),
             _claims([*all_claims()]),
-            _scale(published_figures()),
-            report.folded(
-                "simulated",
-                "Simulated vs. paper, all speed-ups",
-                "simulated",
-                _say(OF_SIMULATIONS),
-                element("div", data_part="speedups-host"),
+            element(
+                "details",
+                element("summary", "Figures and tables"),
+                element("div", *_figures(data), class_="sq-frame"),
             ),
-            *(_speedups(panel) for panel in data["panels"]),
-            _sweeps(data["sweep"], data["sweeps"]),
-            _facts("compared", "What can be compared", data["compared"]),
-            _facts("not-compared", "What cannot be compared, and why", data["not_compared"]),
             class_="sq-frame",
         ),
         class_="sq-stage pp-stage",
     )
+
+
+def _figures(data: Mapping[str, Any]) -> Iterator[Markup]:
+    """What stands behind the claims."""
+    yield _scale(published_figures())
+    yield report.folded(
+        "simulated",
+        "Simulated vs. paper, all speed-ups",
+        "simulated",
+        _say(OF_SIMULATIONS),
+        element("div", data_part="speedups-host"),
+    )
+    yield from map(_speedups, data["panels"])
+    yield _sweeps(data["sweep"], data["sweeps"])
+    yield _facts("compared", "What can be compared", data["compared"])
+    yield _facts("not-compared", "What cannot be compared, and why", data["not_compared"])
 
 
 def _introduction(paper: Mapping[str, str]) -> Markup:
@@ -65,17 +74,33 @@ def _facts(part: str, title: str, facts: Sequence[Sequence[str]]) -> Markup:
 # -- claims ----------------------------------------------------------------------------------------
 
 
+HEADS = ("Claim", "Paper", "Here", "Verdict")
+FIRST = 8  # claims that are shown at first
+
+
 def _claims(claims: Sequence[Claim]) -> Markup:
-    heads = ("Claim", "Paper", "Here", "Verdict")
-    lines = report.table((*heads, "Open"), (_claim(one, heads) for one in claims), "pp-claims")
-    link = csv_link("claims", [(*heads[:2], "Source", "Label", *heads[2:]), *_claim_rows(claims)])
+    rest = claims[FIRST:]
+    heads = (*HEADS[:2], "Source", "Label", *HEADS[2:])
+    return report.panel(
+        "claims",
+        _counted("claims", claims),
+        [csv_link("claims", [heads, *_claim_rows(claims)])],
+        _claim_table(claims[:FIRST]),
+        element("details", element("summary", _counted("more", rest)), _claim_table(rest)),
+        element("details", element("summary", "How to read this"), _say(OF_CLAIMS)),
+    )
+
+
+def _counted(what: str, claims: Sequence[Claim]) -> str:
+    """How many claims there are, and of each verdict: "15 claims · holds: 12 · differs: 1"."""
     counts = Counter(one.evidence.verdict for one in claims)
-    words = " · ".join(f"{one}: {counts[one]}" for one in VERDICTS if counts[one])
-    return report.panel("claims", f"{len(claims)} claims · {words}", [link], lines, _how())
+    return " · ".join(
+        [f"{len(claims)} {what}", *(f"{one}: {counts[one]}" for one in VERDICTS if counts[one])]
+    )
 
 
-def _how() -> Markup:
-    return element("details", element("summary", "How to read this"), _say(OF_CLAIMS))
+def _claim_table(claims: Sequence[Claim]) -> Markup:
+    return report.table((*HEADS, "Run"), map(_claim, claims), "pp-claims")
 
 
 def _claim_rows(claims: Sequence[Claim]) -> Iterator[tuple[str, ...]]:
@@ -84,33 +109,34 @@ def _claim_rows(claims: Sequence[Claim]) -> Iterator[tuple[str, ...]]:
         yield one.text, found.paper, one.source, found.label, found.here, found.verdict
 
 
-def _claim(claim: Claim, heads: Sequence[str]) -> Markup:
+def _claim(claim: Claim) -> Markup:
     found = claim.evidence
-    source = element("small", claim.source)
     why = [element("p", text) for text in (claim.about, RULES[claim.rule]) if text]
-    what = element("details", element("summary", claim.text, source), *why)
+    summary = element("summary", claim.text, element("small", claim.source))
+    what = element("details", summary, *why, element("p", *_evidence(claim)))
     badge = report.badge(found.label) if found.label else None
+    name = claim.experiment
     return element(
         "tr",
         element("th", what, scope="row"),
-        element("td", found.paper, data_column=heads[1]),
-        element("td", badge, f" {found.here}", data_column=heads[2]),
-        element("td", found.verdict, data_column=heads[3], data_verdict=found.verdict),
-        element("td", *_actions(claim), class_="pp-actions"),
+        element("td", found.paper, data_column=HEADS[1]),
+        element("td", badge, f" {found.here}", data_column=HEADS[2]),
+        element("td", found.verdict, data_column=HEADS[3], data_verdict=found.verdict),
+        element("td", _button("Run it small", claim, data_run=name) if name else None),
     )
 
 
-def _actions(claim: Claim) -> Iterator[Markup]:
-    """Buttons that show the claim's tables or experiment, and that run the experiment."""
+def _evidence(claim: Claim) -> Iterator[Markup]:
+    """Buttons that show the claim's tables, experiment or test."""
     if claim.panel:
-        yield _button("Table", claim, data_shows=claim.panel)
-    if claim.experiment:
-        yield _button("Open", claim, data_address=f"evidence/experiments&name={claim.experiment}")
-        yield _button("Run", claim, data_run=claim.experiment)
+        yield _button("Show the table", claim, data_shows=claim.panel)
+    if name := claim.experiment:
+        address = f"evidence/experiments&name={name}"
+        yield _button("Open the experiment", claim, data_address=address)
     if claim.rule == "lossless":
-        yield _button("Open", claim, data_address="evidence/lossless")
+        yield _button("Open the test", claim, data_address="evidence/lossless")
     if claim.rule == "tuned":
-        yield _button("Scale", claim, data_shows="scale")
+        yield _button("Show the scale", claim, data_shows="scale")
 
 
 def _button(words: str, claim: Claim, **look: object) -> Markup:
@@ -136,13 +162,14 @@ def _scale(figures: Sequence[Published]) -> Markup:
     lines = (report.row(*row, element("span", *_source(one))) for one, row in both)
     files = ((*row, one.label, one.source, one.url) for one, row in both)
     title = "Published speeds on one scale"
-    return report.panel(
+    return report.folded(
         "scale",
         title,
-        [csv_link("published", [(*heads, "Label", "Source", "Address"), *files])],
+        "paper",
         _say(OF_SCALE),
         element("div", data_part="scale-host"),
         report.scrolled(title, report.table((*heads, "Source"), lines, "pp-scale"), "pp-scroll"),
+        csv_link("published", [(*heads, "Label", "Source", "Address"), *files]),
     )
 
 

@@ -57,19 +57,6 @@ def drawn(
     )
 
 
-def written(view: str, first: str = "") -> gr.HTML:
-    """A component that shows HTML which the server wrote, with all text escaped: `first`, then what
-    a script passes to web/html_host.js. Its id begins with `view`."""
-    return gr.HTML(
-        first,
-        html_template="${value}",
-        apply_default_css=False,
-        elem_id=f"{view}-view",
-        elem_classes="pg-view",
-        js_on_load=connect("shared/html_host"),
-    )
-
-
 def server_function(method: Callable[[Any], str]) -> Callable[[Any], str]:
     """`method` as a function that the browser may call by the method's name."""
 

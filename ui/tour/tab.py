@@ -13,6 +13,8 @@ from sequoia.assets_folder import ASSETS
 from sequoia.planning.named_profiles import named_profile
 from sequoia.text_files import load_json
 from sequoia.validate_input import json_text
+from ui.lossless.tab import LosslessTab
+from ui.lossless.tables import opening
 from ui.run import recordings
 from ui.run.meta import recorded
 from ui.run.report import drafted_lane
@@ -21,15 +23,21 @@ from ui.shared.layout import drawn
 
 
 class TourTab:
-    """The view's component and its handler."""
+    """The view's component and its handlers. Its last stop tests decoders, as `lossless` does."""
+
+    def __init__(self, lossless: LosslessTab) -> None:
+        self._lossless = lossless
 
     def build(self) -> None:
         """Create the view's component in the current container."""
-        self.board = drawn("tr", "tour/connect", ["come"], '<div class="sq-stage sq-tour"></div>')
+        self.board = drawn(
+            "tr", "tour/connect", ["come", "test"], '<div class="sq-stage sq-tour"></div>'
+        )
 
     def wire(self, _blocks: gr.Blocks) -> None:
-        """Connect the component to its handler."""
+        """Connect the component to its handlers."""
         self.board.come(self.start, None, self.board, concurrency_limit=None, **QUIET)
+        self._lossless.test_in(self.board)
 
     def start(self) -> str:
         """The JSON text of the tour's recorded runs and hardware profiles."""
@@ -52,8 +60,8 @@ def recorded_run(name: str) -> Run:
 
 def message() -> str:
     """The JSON text of the tour's recorded runs and hardware profiles: {"runs": {name: run},
-    "profiles": {name: profile}}, with the names used in tour.json. A run has the speed-up over
-    plain decoding if that was timed."""
+    "profiles": {name: profile}, "tests": HTML}, with the names used in tour.json. A run has the
+    speed-up over plain decoding if that was timed. tests: two recorded tests of losslessness."""
     settings = tour()
     return json_text(
         {
@@ -62,6 +70,7 @@ def message() -> str:
                 OPENING: _opening(),
             },
             "profiles": {name: named_profile(name).to_dict() for name in settings["machines"]},
+            "tests": opening(),
         }
     )
 

@@ -47,12 +47,12 @@ def _length(place: Place) -> str | None:
 
 
 def _of_shapes(result: ExperimentResult) -> Iterator[str]:
-    others = "another tree of at most the same size"
+    others = "another tree of its size"
     yield answer(result.ratios, _SHAPES[budget.OURS], others, TOKENS)
 
 
 BUDGET = Words(
-    title="Tokens per step by size of the tree",
+    title="Size of the tree",
     x=Axis("nodes", "nodes of the tree", "log"),
     y=Axis("tokens per step", "tokens per step"),
     drawn=drawn_rows(
@@ -131,7 +131,7 @@ def _drawn_by(axis: str) -> Callable[[ExperimentResult], Iterator[tuple[Line, Es
 
 
 TEMPERATURE = Words(
-    title="Verifiers at several temperatures",
+    title="Temperature",
     x=Axis("temperature", "temperature"),
     y=Axis("tokens per step", "tokens per step"),
     drawn=_drawn_by("temperature"),
@@ -174,7 +174,7 @@ def paper_tokens() -> dict[tuple[str, float], float]:
 
 TOP_P = replace(
     TEMPERATURE,
-    title="Verifiers with top-p",
+    title="Top-p",
     x=Axis("top-p", "top-p"),
     drawn=_drawn_by("top_p"),
     columns=(
@@ -220,7 +220,7 @@ def _of_ranks(result: ExperimentResult) -> Iterator[str]:
 
 
 RANKS = Words(
-    title="Rejection rate by number of children",
+    title="Rejection rate",
     x=Axis("children", "children of a node", "log"),
     y=Axis("rejected", "probability that all are rejected", "log"),
     drawn=drawn_rows(
@@ -287,7 +287,7 @@ def _of_sequences(result: ExperimentResult) -> Iterator[str]:
 
 
 SPECINFER = Words(
-    title="SpecInfer: number and length of sequences",
+    title="SpecInfer’s sequences",
     x=Axis("depth", "tokens per sequence"),
     y=Axis("tokens per step", "tokens per step"),
     drawn=drawn_rows(_length_line),

@@ -215,14 +215,14 @@ def test_words(comparison: Comparison, planned: Grouping, findable: Sequence[Fin
         return f"Stopped after {draws} of {planned.draws:,}: too few for a verdict."
     if p_value is None:
         return (
-            f"No verdict from {draws}: the target is so sure of one result that no other is "
+            f"No verdict from {draws}: the large model is so sure of one result that no other is "
             "expected often enough to be counted. Try a higher temperature or another prompt; for "
             "a toy, another p."
         )
     if comparison.fit.differs:
         return (
-            "The output does not follow the target’s distribution: with a correct decoder, "
-            f"{draws} are this far off in at most about one in a million tests."
+            f"Not lossless: with a correct decoder, {draws} are this far off in at most about one "
+            "in a million tests."
         )
     early = f" (stopped; {planned.draws:,} were planned)" * is_early
     return f"No difference found in {draws}{early}. {_what_it_would_find(findable)}"
@@ -279,7 +279,7 @@ _REUSED = (
 )
 BUG_WORDS = {
     "float16": BugWords(
-        "draft: float16 random numbers",
+        "drafting: float16 random numbers",
         "Children are drawn as the argmax of log(u) / q with u drawn in float16, which gives only "
         "2,048 different values. A token with q below about 0.001 is drawn too rarely, one with q "
         "below 0.0001 almost never, but verification assumes that each is drawn with probability "
@@ -290,7 +290,7 @@ BUG_WORDS = {
         "rare ones. Texts look normal, because the missing tokens are rare anyway.",
     ),
     "draft-noise": BugWords(
-        "draft: random numbers reused",
+        "drafting: random numbers reused",
         "The random numbers with which children are drafted are drawn once for a whole text and "
         "reused at each step. So a token that was just rejected tends to be drafted again.",
         _REUSED,
@@ -332,6 +332,7 @@ BUG_WORDS = {
 # -- the recorded tests, and what a test would find ------------------------------------------------
 
 
+WHAT_IT_DOES = "One text shows no bug; thousands counted do. Test a decoder:"
 SCOPE = (
     "Unless a bug is chosen under Decoder, drafted tokens are drawn and verified as in real runs. "
     "With a toy, p and q are as typed. With the pair, they come from a plain forward pass over the "
@@ -347,13 +348,10 @@ OF_RECORDED = (
     "decoder deviates this much or more."
 )
 RECORDED_WORDS = {  # by the bug of the decoder
-    None: (
-        "Every pair of words comes out about as often as it should: chance explains the small "
-        "differences."
-    ),
+    None: ("Every pair of words comes as often as it should, up to chance."),
     "draft-noise": (
-        "The draft got the same random numbers at each step. Each first word still comes out as "
-        "often as it should, but some pairs of words come out far too often or far too rarely."
+        "Every first word comes as often as it should, but some pairs come far too often or too "
+        "rarely."
     ),
 }
 

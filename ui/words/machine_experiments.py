@@ -83,7 +83,7 @@ def _of_machines(result: ExperimentResult) -> Iterator[str]:
 
 
 HARDWARE = Words(
-    title="Hardware-aware trees vs. trees of fixed size",
+    title="Planned or fixed size",
     x=Axis("nodes", "nodes of the tree", "log"),
     y=Axis("speed-up", "speed-up over plain decoding (simulated)"),
     drawn=drawn_rows(_size_line, "speed"),
@@ -189,7 +189,7 @@ def _of_chains(result: ExperimentResult) -> Iterator[str]:
 
 
 CHAIN = Words(
-    title="Tree vs. tuned chain",
+    title="Tree or tuned chain",
     x=Axis("first", "how often the draft's first guess is accepted"),
     y=Axis("ratio", "speed / tuned chain's speed (simulated)"),
     drawn=_over_the_chain,

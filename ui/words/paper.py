@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sequoia.experiments.claims import CLOSE, ENOUGH, STRAIGHT
 from sequoia.experiments.result import Estimate, Ratio, score
 
-INTRODUCTION = ": what it claims, and what comes out here."  # follows the paper's title
+INTRODUCTION = ": its claims, and what comes out here."  # follows the paper's title
 OF_CLAIMS = (
     "Simulated: the paper’s tokens per step, with step times predicted for its machine. Recorded: "
     "measured earlier with the bundled pair. Gains are the largest ones, with 95% intervals; after "

@@ -158,5 +158,5 @@ PRESETS: Mapping[str, Setting] = {
     "draft-noise": Setting(bug="draft-noise"),
     "walk-u": Setting(bug="walk-u"),
     "dropped": replace(_PAIR, bug="dropped"),
-    "last-token": Setting(p="0.2, 0.8", q="0.8, 0.2", children=(1,), places=1, bug="last-token"),
+    "last-token": Setting(bug="last-token"),
 }

@@ -92,7 +92,7 @@ def test_every_message_about_a_broken_decoder_names_the_bug(
     shown = [one["shown"] for one in results_of(made(), key) if "shown" in one]
     assert all(f"Broken ({BUG_WORDS[key].label})" in one for one in shown)
     assert 'data-kind="differs"' in shown[-1]
-    assert "The output does not follow the target’s" in shown[-1]
+    assert "Not lossless: with a correct decoder" in shown[-1]
 
 
 def test_a_broken_decoder_leaves_nothing_behind(
@@ -129,7 +129,7 @@ def test_choosing_a_bug_fills_in_a_setting_that_shows_it(made: Callable[..., Los
 @pytest.mark.parametrize(
     ("field", "value", "words"),
     [
-        ("p", "0.5, 0.6", "p, the target: the numbers sum to 1.1 instead of 1"),
+        ("p", "0.5, 0.6", "p, the large model (target): the numbers sum to 1.1 instead of 1"),
         ("children", "two", "Tree: children, level by level: 'two'"),
         ("samples", None, "Samples: enter a whole number from 100"),
         ("verifier", 3, "unknown verifier 3"),

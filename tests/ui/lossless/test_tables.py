@@ -11,7 +11,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from ui.lossless.tables import is_far, name_of, recorded, shown_test
+from ui.lossless.tables import is_far, name_of, opening, shown_test
 from ui.words.losslessness import far_words, found_words
 
 ROWS: list[dict[str, Any]] = [
@@ -119,8 +119,8 @@ def test_a_hidden_bug_says_why() -> None:
 
 
 def test_the_recorded_tests_have_a_bar_for_each_row() -> None:
-    assert recorded().count("ls-fill") == 18
-    assert recorded().count("data-far") > 0
+    assert opening().count("ls-fill") == 18
+    assert opening().count("data-far") > 0
 
 
 def test_a_broken_decoder_stands_beside_the_recorded_correct_one_with_the_same_setting() -> None:

@@ -13,7 +13,7 @@ from ui.record.__main__ import tour_request
 from ui.record.opening import accepts_side_child
 from ui.tour import tab as lesson
 
-STOPS = ("cost", "dice", "chain", "tree", "which", "yours")
+STOPS = ("cost", "dice", "chain", "tree", "which", "break", "yours")
 
 
 def test_every_stop_has_words_and_questions() -> None:

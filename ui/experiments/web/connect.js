@@ -1,7 +1,6 @@
 /* Joins the Experiments tab's component to its view. */
 import { onAskedExperiment } from "../../shared/web/between_tabs.js";
 import { connectComponent, whenShown } from "../../shared/web/connect_component.js";
-import { showHtml } from "../../shared/web/html_host.js";
 import { watchJob } from "../../shared/web/job_watch.js";
 import { linkView } from "../../shared/web/page_link.js";
 import { ExperimentsView } from "./experiments_view.js";
@@ -22,8 +21,7 @@ export function connect(element, props, watch, trigger, server) {
   const recorded = async (name) => JSON.parse(await server.get_recorded_experiment(name));
   const run = (name, again) => trigger("run", { name, again });
   const halt = () => trigger("halt");
-  const tables = (html) => showHtml("xp-tables-view", html);
-  const view = new ExperimentsView(root, { recorded, run, halt, tables });
+  const view = new ExperimentsView(root, { recorded, run, halt });
   const isBusy = () => view.state.going;
   const job = watchJob({ isBusy, ask: (asked) => trigger("ask", asked) });
   // `false` is right for every message: if the message is about a running job, the view has made

@@ -74,10 +74,10 @@ export class ExperimentsState {
     return answer?.missing ?? answer?.error ?? "";
   }
 
-  /** @returns {"Run" | "Continue" | "Run again"} the label of the Run button */
+  /** @returns {"Run it small" | "Continue" | "Run again"} the label of the Run button */
   get action() {
     const own = this.own.get(this.chosen);
-    if (!own) return "Run";
+    if (!own) return "Run it small";
     return own.done < own.total ? "Continue" : "Run again";
   }
 

@@ -9,6 +9,7 @@ import { methodStyles } from "../../shared/web/method_style.js";
 import { linkChanged } from "../../shared/web/page_link.js";
 import { makeBanner, progressBar } from "../../shared/web/panel.js";
 import { rove } from "../../shared/web/roving_focus.js";
+import { putHtml } from "../../shared/web/server_html.js";
 
 /** @import { Message, Recorded, Result, Side } from "./experiments_state.js" */
 
@@ -19,7 +20,6 @@ import { rove } from "../../shared/web/roving_focus.js";
  * @property {(name: string, isAgain: boolean) => void} run `isAgain`: whether to delete the
  *   finished parts first
  * @property {() => void} halt
- * @property {(html: string) => void} tables shows tables that the server wrote
  */
 
 /** The whole view. */
@@ -117,7 +117,6 @@ export class ExperimentsView {
       attr(one, "aria-pressed", one === chosen ? "true" : "false");
       attr(one, "data-running", going && run.name === one.dataset.name && "");
     }
-    this.fill(parts.title, chosen?.textContent);
     this.fill(parts.question, chosen?.dataset.question);
     this.fill(parts.finding, result?.finding);
     this.fill(parts.partial, result?.partial);
@@ -126,10 +125,10 @@ export class ExperimentsView {
     parts.source.dataset.label = result?.source ?? "";
     parts.details.replaceChildren();
     for (const detail of result?.details ?? []) el("li", { text: detail }, parts.details);
+    show(parts.more, parts.details.childElementCount > 0);
     this.paintSides();
     this.paintRun(chosen);
     this.figure.show(result);
-    this.asks.tables(result?.tables ?? "");
   }
 
   /** @type {(name: string) => HTMLElement | undefined} */
@@ -166,20 +165,19 @@ export class ExperimentsView {
   /** @type {(chosen: HTMLElement | undefined) => string} */
   progressWords(chosen) {
     const { run, going } = this.state;
-    if (!going)
-      return chosen
-        ? `A small version with the loaded pair: ${count(Number(chosen.dataset.units), "part")}, each with one prompt.`
-        : "";
+    if (!going) return chosen ? count(Number(chosen.dataset.units), "part") : "";
     const words = run.words ?? "";
     if (run.name === this.state.chosen) return words;
-    return `“${this.entryOf(run.name)?.textContent ?? "Another experiment"}” is running: ${words}`;
+    const other = this.entryOf(run.name)?.textContent ?? "Another experiment";
+    return `“${other}” is running: ${words}`;
   }
 }
 
 const ONE_COLUMN = 560; // px; a narrower page has one column of plots
 const TWO_COLUMNS = 900;
 
-/** The plots of the shown result. They are drawn again when their width or the theme changes. */
+/** The plots and tables of the shown result. The plots are drawn again when their width or the
+ * theme changes. */
 class FigureView {
   /** @type {Result | undefined} */
   result;
@@ -194,6 +192,7 @@ class FigureView {
     this.root = panel.root;
     this.chart = chart;
     this.size = sized(panel.body, () => this.draw());
+    this.tables = el("div", { "data-part": "tables" }, host);
     followTheme([chart]);
   }
 
@@ -203,6 +202,7 @@ class FigureView {
     this.result = result;
     this.drawn = -1;
     show(this.root, Boolean(result?.figure.data.length));
+    putHtml(this.tables, result?.tables ?? "");
     this.draw();
   }
 

@@ -57,7 +57,8 @@ function act(root, target) {
   if (run) askExperiment(run);
   if (!shows) return;
   const part = root.querySelector(`[data-part="${shows}"]`);
-  if (part instanceof HTMLDetailsElement) part.open = true;
+  for (let fold = part.closest("details"); fold; fold = fold.parentElement.closest("details"))
+    fold.open = true;
   part.scrollIntoView();
 }
 

@@ -62,8 +62,8 @@ export const KEY = [
   ["rejected", "red", "rejected"],
   ["untested", "grey outline", "not tried"],
   ["never", "faint", "out of reach"],
-  ["", "q", "draft’s probability"],
-  ["", "p", "target’s probability"],
+  ["", "q", "small model’s probability"],
+  ["", "p", "large model’s probability"],
 ];
 
 /** The tree with its minimap. */

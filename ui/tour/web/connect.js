@@ -14,7 +14,7 @@ import { TourView } from "./tour_view.js";
 export function connect(element, props, watch, trigger) {
   /** @type {HTMLElement} */
   const root = element.querySelector(".sq-tour");
-  const view = new TourView(root);
+  const view = new TourView(root, (bug) => trigger("test", { bug }));
   connectComponent(root, props, watch, view, { ask: () => trigger("come") });
   whenShown(root, () => {
     if (!view.isReady) trigger("come");

@@ -98,6 +98,9 @@ export class Stop {
     text(this.source, this.say((isOver && this.words.source_end) || this.words.source));
   }
 
+  /** @param {object} _message from the server, about what the stop asked for */
+  take(_message) {}
+
   /** Called before the elements of the stop are removed from the page. */
   leave() {}
 }

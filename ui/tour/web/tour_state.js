@@ -1,6 +1,6 @@
 /* Where a visitor is in the tour, and the answers so far. All functions are pure. */
 
-export const STOPS = ["cost", "dice", "chain", "tree", "which", "yours"];
+export const STOPS = ["cost", "dice", "chain", "tree", "which", "break", "yours"];
 /** @type {Record<string, string[]>} the questions of each stop, in order */
 const QUESTIONS = {
   cost: ["length"],
@@ -8,6 +8,7 @@ const QUESTIONS = {
   chain: ["all", "mean"],
   tree: ["end", "tokens", "chance"],
   which: ["place", "ratio", "machine"],
+  break: ["bug"],
   yours: ["guess"],
 };
 const VERSION = 1;

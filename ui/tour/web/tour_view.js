@@ -7,6 +7,7 @@ import { openView } from "../../shared/web/navigation.js";
 import { keepPlace, keptPlace } from "../../shared/web/tour_place.js";
 import { filled } from "./filled.js";
 import { LESSON } from "./lesson.js";
+import { BreakStop } from "./stop_break.js";
 import { ChainStop } from "./stop_chain.js";
 import { CostStop } from "./stop_cost.js";
 import { DiceStop } from "./stop_dice.js";
@@ -36,6 +37,7 @@ import * as tourState from "./tour_state.js";
  * @typedef {object} TourMessage
  * @property {Record<string, Recorded>} [runs]
  * @property {Record<string, Profile>} [profiles]
+ * @property {string} [tests] two recorded tests of decoders, as HTML
  * @property {string} [error]
  */
 
@@ -45,6 +47,8 @@ import * as tourState from "./tour_state.js";
  * @property {TourState} state
  * @property {Record<string, Recorded>} runs
  * @property {Record<string, Profile>} profiles
+ * @property {string} tests
+ * @property {(bug: string) => void} test has the server test the decoder with this bug
  * @property {(stop: string, question: string, answer: Answer) => void} answer
  * @property {() => void} paint
  */
@@ -56,6 +60,7 @@ const STOPS = {
   chain: ChainStop,
   tree: TreeStop,
   which: WhichStop,
+  break: BreakStop,
   yours: YoursStop,
 };
 
@@ -66,12 +71,17 @@ export class TourView {
   runs = {};
   /** @type {Record<string, Profile>} */
   profiles = {};
+  tests = "";
   /** @type {Stop | null} */
   stop = null;
 
-  /** @param {HTMLElement} root */
-  constructor(root) {
+  /**
+   * @param {HTMLElement} root
+   * @param {(bug: string) => void} test
+   */
+  constructor(root, test) {
     this.root = root;
+    this.test = test;
     this.state = tourState.read(keptPlace());
     const frame = el("div", { class: "sq-tour-frame" }, root);
     this.makeHead(frame);
@@ -90,7 +100,7 @@ export class TourView {
     this.links = tourState.STOPS.map((stop, i) => {
       const item = el("li", {}, list);
       const made = button(item, { part: "to-" + stop, act: () => this.goTo(stop) });
-      el("i", { text: i < 5 ? String(i + 1) : "★", "aria-hidden": "true" }, made);
+      el("i", { text: stop !== "yours" ? String(i + 1) : "★", "aria-hidden": "true" }, made);
       el("span", { text: LESSON[stop].title }, made);
       return made;
     });
@@ -108,12 +118,15 @@ export class TourView {
     button(foot, { text: LESSON.frame.leave, part: "leave", act: leave });
   }
 
-  /** @param {TourMessage} message */
-  take({ runs, profiles, error }) {
-    if (error) text(this.body, error);
-    if (!runs || !profiles) return;
-    this.runs = runs;
-    this.profiles = profiles;
+  /** @param {TourMessage} message if it has no runs, it is about what the stop asked for */
+  take(message) {
+    const { runs, profiles, tests, error } = message;
+    if (!runs) {
+      if (this.stop) this.stop.take(message);
+      else text(this.body, error ?? "");
+      return;
+    }
+    Object.assign(this, { runs, profiles, tests });
     this.isReady = true;
     this.show();
     this.takeFocus();

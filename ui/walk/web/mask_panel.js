@@ -16,7 +16,8 @@ const LETTERS = 9; // most characters of a name
 const PREFIX = 2; // columns; width of the cell for the text before the tree
 const PLACE_WIDE = 44; // px; width of the positions
 const HINT =
-  "Each row is a node, and its filled cells are the tokens it may attend to. The first row is the root, and the wide first column is the text before it. Point at a node, here or in the tree, to highlight its row.";
+  "Each row is a node; its filled cells are the tokens it may attend to. The wide first column " +
+  "is the text before the tree.";
 
 /** The panel "Tree attention mask". */
 export class MaskPanel {
@@ -34,13 +35,8 @@ export class MaskPanel {
    */
   constructor(host, point) {
     this.point = point;
-    const title = "Tree attention mask";
-    const panel = makePanel(host, {
-      part: "mask",
-      title,
-      term: "tree attention mask",
-      cls: "wk-mask",
-    });
+    const about = { title: "Tree attention mask", term: "tree attention mask" };
+    const panel = makePanel(host, { ...about, part: "mask", cls: "wk-mask" });
     this.makeSwitch(panel.tools);
     this.says = el("p", { class: "wk-note wk-sees", "data-part": "sees" }, panel.body);
     const box = el("div", { class: "wk-mask-box" }, panel.body);
@@ -127,9 +123,11 @@ export class MaskPanel {
   // The cells of a row as a path: one for the text before the tree, then the nodes in `seen`.
   rowPath(seen, row) {
     const { cell, left } = this;
-    const gap = cell > 6 ? 1 : 0;
-    const box = (column, wide) =>
-      `M${left + column * cell} ${row * cell}h${wide * cell - gap}v${cell - gap}h${gap - wide * cell}z`;
+    const tall = cell > 6 ? cell - 1 : cell;
+    const box = (column, columns) => {
+      const wide = (columns - 1) * cell + tall;
+      return `M${left + column * cell} ${row * cell}h${wide}v${tall}h${-wide}z`;
+    };
     return box(0, PREFIX) + seen.map((column) => box(column + PREFIX, 1)).join("");
   }
 
@@ -162,7 +160,7 @@ export class MaskPanel {
     const above = seenBy(topo, node).slice(0, -1);
     const quoted = above.map((one) => `“${label(one)}”`).join(", ");
     const seen = ["all tokens before the tree", ...(quoted ? [quoted] : [])].join(", ");
-    return `Node ${node}, “${label(node)}”, attends to ${seen} and itself, and to no other node.`;
+    return `Node ${node}, “${label(node)}”, attends only to ${seen} and itself.`;
   }
 }
 

@@ -18,7 +18,7 @@ const NO_TRIAL = "This node was not tried in this step.";
 const PATHS = "The verifier Traversal tests whole paths, from the leaves up.";
 const UNKNOWN = "The residual p and q of this step were not recorded.";
 
-/** The panel. Its columns are p and q before the trial, the trial, and p and q after it. */
+/** The panel: p and q before the trial, and the trial. */
 export class MomentPanel {
   /** @param {Element} host */
   constructor(host) {
@@ -35,25 +35,25 @@ export class MomentPanel {
     this.state = el("span", { class: "sq-state" }, line);
     this.meter = new DrawMeter(draw);
     this.why = el("p", { class: "sq-why", "aria-live": "polite", "data-part": "why" }, draw);
-    this.after = el("div", { class: "wk-next" }, this.columns);
-    this.nextTitle = el("h3", { class: "wk-sub" }, this.after);
-    this.next = new ResidualBars(this.after, ROWS);
   }
 
   /**
    * @param {StepView | null} step
    * @param {NodeId | null} node
-   * @param {boolean} isBefore true before the walk begins
+   * @param {object} when
+   * @param {boolean} when.isBefore true before the walk begins
+   * @param {boolean} when.isTold whether the line above the tree explains the moment already
    */
-  paint(step, node, isBefore) {
+  paint(step, node, { isBefore, isTold }) {
     const moment = step && !isBefore ? momentAt(step, node) : null;
     show(this.columns, moment !== null);
     show(this.none, moment === null && step !== null);
     text(this.none, isBefore ? BEFORE : NO_TRIAL);
     if (moment) this.paintMoment(step, moment);
+    show(this.why, !isTold);
   }
 
-  paintMoment(step, { title, trial, state, label, why, now, next, nextTitle, entered }) {
+  paintMoment(step, { title, trial, state, label, why, now, entered }) {
     text(this.title, title);
     this.now.paint(now, step.greedy);
     show(this.noPicture, !now && !step.greedy);
@@ -63,17 +63,14 @@ export class MomentPanel {
     for (const part of [this.token, this.state]) attr(part, "data-s", state);
     this.meter.paint(step.greedy ? null : trial);
     text(this.why, why);
-    show(this.after, next !== null);
-    if (!next) return;
-    text(this.nextTitle, nextTitle);
-    this.next.paint(next, false);
   }
 }
 
 /** @type {(trial: Trial | null, entered?: number) => string} */
 function pathWords(trial, entered) {
   if (!trial || entered === undefined) return PATHS;
-  const before = `${PATHS} When the walk reached this node, the probability of keeping its path was ${prob(entered)}`;
+  const before = `${PATHS} Here the path was kept with probability ${prob(entered)}`;
   if (Math.abs(entered - trial.p) < ROUNDING) return `${before}; u is compared with this value.`;
-  return `${before}. The rejections of the node’s children lowered this probability to ${prob(trial.p)}, and u is compared with this value.`;
+  const lowered = `rejected children lowered it to ${prob(trial.p)}`;
+  return `${before}; ${lowered}, and u is compared with this value.`;
 }

@@ -42,15 +42,16 @@ export const misplaced = ({ depth }) => [...depth.keys()].filter((node) => depth
  */
 export function positionWords(topo, byIndex, label) {
   if (!byIndex)
-    return "The number at the right is the node’s position, counted from the root: its depth. Siblings share a position, because at most one of them is kept.";
+    return "At the right: the node’s position, its depth. At most one sibling is kept, so they share it.";
   const wrong = misplaced(topo);
   if (!wrong.length)
-    return "Positions by index are a bug. This tree is a chain, so index and depth agree, and the bug does not show here.";
+    return "Positions by index are a bug. In a chain, as here, index and depth agree: it does not show.";
   const named = wrong
     .slice(0, MOST_NAMED)
     .map((node) => `“${label(node)}” (node ${node}) at +${node} instead of +${topo.depth[node]}`);
   const rest = wrong.length - named.length;
   const list = [...named, ...(rest ? [`and ${rest} more`] : [])].join(", ");
   const verb = wrong.length === 1 ? "gets" : "get";
-  return `A bug: ${count(wrong.length, "node")} of ${topo.n} ${verb} a wrong position: ${list}. The target then treats these words as if more words came before them, so its distribution p is that of a different text. In a chain the bug does not show.`;
+  const found = `A bug: ${count(wrong.length, "node")} of ${topo.n} ${verb} a wrong position: ${list}.`;
+  return `${found} The large model then reads a different text, so its p is wrong.`;
 }

@@ -15,7 +15,8 @@ export const PRESETS = [
     key: "second-child",
     label: "A second child is accepted",
     about:
-      "The draft (small model) and the target (large model) prefer different words, so the first child is often rejected. Then q (draft) is subtracted from p (target), and the rejected word is taken out of q. The next child is tested with what is left of both.",
+      "The small model (q, draft) and the large model (p, target) prefer different words, so a " +
+      "first child is often rejected.",
     toy: {
       p: [0.4, 0.3, 0.2, 0.1],
       q: [0.1, 0.2, 0.3, 0.4],
@@ -28,7 +29,8 @@ export const PRESETS = [
     key: "specinfer-rejects",
     label: "SpecInfer rejects where Sequoia cannot",
     about:
-      "SpecInfer draws both children independently: with probability 1/4 both are “dog”, which the target never writes. Sequoia’s children are distinct, so one of them is “cat”, and it is always accepted.",
+      "SpecInfer draws both children independently: with probability 1/4 both are “dog”, which " +
+      "the large model never writes. Sequoia’s children differ, so one is “cat”: accepted.",
     toy: { p: [1, 0], q: [0.5, 0.5], children: [2, 0], verifier: "specinfer" },
     seed: 5,
   },
@@ -36,7 +38,8 @@ export const PRESETS = [
     key: "top-k-fails",
     label: "Top-k match rejects although p equals q",
     about:
-      "The only child is “cat”. Top-k match accepts it only if the target samples “cat” too, which it does 60% of the time. Sequoia tests p/q = 1 and always accepts.",
+      "Top-k match accepts the only child, “cat”, if the large model samples “cat” too: 60% of " +
+      "the time. Sequoia tests p/q = 1 and always accepts.",
     toy: { p: [0.6, 0.4], q: [0.6, 0.4], children: [1, 0], verifier: "topk" },
     seed: 1,
   },
@@ -44,7 +47,8 @@ export const PRESETS = [
     key: "all-accept",
     label: "Every verifier always accepts",
     about:
-      "p equals q. With Top-k match every word is a child, so the target’s word is among the children. The other verifiers accept the first child.",
+      "p equals q. With Top-k match every word is a child, so the large model’s word is one of " +
+      "them. The other verifiers accept the first child.",
     toy: { p: [0.5, 0.3, 0.2], q: [0.5, 0.3, 0.2], children: [3, 0], verifier: "sequoia" },
     seed: 1,
   },
@@ -52,7 +56,8 @@ export const PRESETS = [
     key: "q-runs-out",
     label: "Nothing is left of q",
     about:
-      "The draft is certain of “cat”, which the target never writes. Once “cat” is drawn, nothing is left of q, so the second child is drawn from the other words with equal probability.",
+      "The small model is certain of “cat”, which the large model never writes. Then nothing is " +
+      "left of q: the second child is any other word, with equal probability.",
     toy: { p: [0, 0.5, 0.3, 0.2], q: [1, 0, 0, 0], children: [2, 0], verifier: "sequoia" },
     seed: 5,
   },
@@ -60,7 +65,8 @@ export const PRESETS = [
     key: "whole-path",
     label: "Traversal tests whole paths",
     about:
-      "Traversal starts at the leaves and tests whole paths. A word with p < q is kept more often if the next word on its path has p > q.",
+      "Traversal starts at the leaves and tests whole paths. A word with p < q is kept more " +
+      "often if the next word on its path has p > q.",
     toy: { p: [0.2, 0.5, 0.3], q: [0.6, 0.2, 0.2], children: [2, 1], verifier: "traversal" },
     seed: 8,
   },
@@ -68,7 +74,8 @@ export const PRESETS = [
     key: "block-passes",
     label: "Block verification exceeds the limit of node-by-node verification",
     about:
-      "On a chain Traversal is block verification. It tests both guesses together, so on average it accepts more than any verifier that decides node by node. Compare “tokens per step” below.",
+      "On a chain Traversal is block verification. It tests both guesses together and accepts " +
+      "more than any verifier that decides node by node: see “tokens per step” below.",
     toy: { p: [0.2, 0.5, 0.3], q: [0.6, 0.2, 0.2], children: [1, 1], verifier: "traversal" },
     seed: 2,
   },
@@ -76,7 +83,9 @@ export const PRESETS = [
     key: "traversal-below",
     label: "Traversal accepts fewer guesses than Sequoia",
     about:
-      "On some trees Traversal does worse: here it accepts 1.0625 guesses per step on average, Sequoia 1.125. The first guess has two children, and only the second child has a child of its own. After “dog”, Traversal always keeps “cat” if it is the first child. This uses up the probability of “cat”. So after “dog” it never keeps “cat” as the second child, nor the longer path below. Sequoia can.",
+      "Here Traversal accepts 1.0625 guesses per step on average, Sequoia 1.125. After “dog” it " +
+      "always keeps a first child “cat”, which uses up the probability of “cat”: so it never " +
+      "keeps “cat” as the second child, the only one with a child of its own.",
     toy: {
       p: [0.75, 0.25],
       q: [0.25, 0.75],

@@ -176,10 +176,8 @@ export class RealStep {
     const { length } = run.steps;
     const value = /^\d{1,6}$/.test(typed) ? Number(typed) : NaN;
     if (value >= 1 && value <= length) return this.goTo(value - 1);
-    this.refusal.say(
-      `“${typed.slice(0, 20)}” is not a step; enter a whole number from 1 to ${length}.`,
-      this.field,
-    );
+    const wanted = `enter a whole number from 1 to ${length}`;
+    this.refusal.say(`“${typed.slice(0, 20)}” is not a step; ${wanted}.`, this.field);
   }
 
   /**

@@ -3,7 +3,7 @@
    of all verifiers. */
 import { button, el, show, text } from "../../shared/web/dom.js";
 import { grouped, percent, prob, rate } from "../../shared/web/format.js";
-import { makePanel } from "../../shared/web/panel.js";
+import { makeFold, makePanel } from "../../shared/web/panel.js";
 import { prefersStillness } from "../../shared/web/playback.js";
 import { seeded } from "../../shared/web/random.js";
 import { rove } from "../../shared/web/roving_focus.js";
@@ -28,7 +28,10 @@ const SLICE_MS = 12; // how long the exact computation runs between two pauses
 const LIMIT = "limit for node-by-node verification";
 const LIMITS = "Lower and upper limit in each row";
 const LIMIT_WORDS =
-  ": the best that a verifier can reach if it draws children as this row’s verifier does and is lossless at every single node (computed exactly, by optimal transport). Traversal tests whole paths, so it may exceed its upper limit. On a chain, Traversal is the same as block verification, a verifier that tests all guesses of a chain together.";
+  ": the best that a verifier can reach if it draws children as this row’s verifier does and is " +
+  "lossless at every single node (computed by optimal transport). Traversal tests whole paths, " +
+  "so it may exceed its upper limit. On a chain it is block verification, which tests all " +
+  "guesses of a chain together.";
 const TOO_MANY = `over ${grouped(MOST_OUTCOMES)} outcomes`;
 
 /** The panel "Run it 10,000 times". */
@@ -114,8 +117,9 @@ export class RunsPanel {
     el("caption", { text: "All verifiers on this toy (exact)" }, table);
     const names = ["verifier", "steps with no guess accepted", "tokens per step"];
     const body = headed(table, names);
-    this.note = el("p", { class: "wk-note", "data-part": "outcomes" }, host);
-    const about = el("p", { class: "wk-note", "data-part": "limit" }, host);
+    const how = makeFold(host, "How this is computed");
+    this.note = el("p", { class: "wk-note", "data-part": "outcomes" }, how);
+    const about = el("p", { class: "wk-note", "data-part": "limit" }, how);
     addTerm(about, LIMITS, LIMIT);
     about.append(LIMIT_WORDS);
     this.verifiers = VERIFIERS.map(({ key, label }) => {
@@ -270,7 +274,8 @@ const share = (value) => percent(Math.abs(value) < ROUNDING ? 0 : value, 1);
 const notYet = (exact) => (exact === null ? TOO_MANY : "–");
 
 const outcomeWords = ({ outcomes }) =>
-  `Exact: computed from all outcomes of the random draws (${grouped(outcomes)} for the chosen verifier), each weighted by its probability.`;
+  `Exact: all outcomes of the random draws (${grouped(outcomes)} for the chosen verifier), ` +
+  "each weighted by its probability.";
 
 const floorWords = (p, runs) => {
   const digits = (value) => value.toFixed(4);

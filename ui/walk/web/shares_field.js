@@ -9,7 +9,7 @@ import { MOST_WORDS, WORDS } from "./toy.js";
 /** @typedef {"p" | "q"} Letter */
 
 /** @type {Record<Letter, string>} */
-const NAMES = { p: "p, target", q: "q, draft" };
+const NAMES = { p: "p, the large model", q: "q, the small model" };
 
 /** The fields of p or of q. */
 export class SharesField {

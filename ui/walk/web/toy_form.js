@@ -1,6 +1,7 @@
 /* The form of a toy (see toy.js). It has menus for a preset, the verifier and the tree, and fields
    for p (target) and q (draft). */
 import { attr, el, show, text } from "../../shared/web/dom.js";
+import { makeFold } from "../../shared/web/panel.js";
 import { addTerm } from "../../shared/web/tooltips.js";
 import { PRESETS } from "./presets.js";
 import { VERIFIERS, verifierNamed } from "./rules/verifiers.js";
@@ -11,6 +12,7 @@ import * as toys from "./toy.js";
 
 const OWN = "own";
 const LAST = "The step shown still uses the last valid values.";
+const SAME = "Each word is one token; its p and q do not depend on the words before it.";
 
 /** The form. */
 export class ToyForm {
@@ -28,20 +30,21 @@ export class ToyForm {
     ]);
     this.preset.addEventListener("change", () => this.choose(this.preset.value));
     this.about = el("p", { class: "wk-note", "data-part": "about" }, this.root);
-    this.makeTree();
+    const named = VERIFIERS.map(({ key, label }) => [key, label]);
+    this.verifier = this.menu("Verifier", "verifier", named, "verifier");
+    const more = makeFold(this.root, "Change p, q and the tree");
     const changed = () => this.changed();
-    const both = el("div", { class: "wk-both" }, this.root);
+    const both = el("div", { class: "wk-both" }, more);
     this.fields = [new SharesField(both, "p", changed), new SharesField(both, "q", changed)];
+    this.makeTree(more);
     this.last = el("p", { class: "wk-note", hidden: "", text: LAST }, this.root);
     this.startFirst();
   }
 
-  makeTree() {
-    const named = VERIFIERS.map(({ key, label }) => [key, label]);
-    this.verifier = this.menu("Verifier", "verifier", named, "verifier");
+  makeTree(host) {
     const shapes = toys.SHAPES.map(({ key, label }) => [key, label]);
-    this.shape = this.menu("Tree", "shape", shapes);
-    const line = el("div", { class: "wk-counts" }, this.root);
+    this.shape = this.menu("Tree", "shape", shapes, "", host);
+    const line = el("div", { class: "wk-counts" }, host);
     const upTo = (least, most) =>
       Array.from({ length: most - least + 1 }, (_, i) => [String(least + i), String(least + i)]);
     this.size = this.menu(
@@ -58,6 +61,7 @@ export class ToyForm {
     this.size.addEventListener("change", () => this.resize(Number(this.size.value)));
     for (const one of [this.verifier, this.shape, ...this.counts])
       one.addEventListener("change", () => this.changed());
+    el("p", { class: "wk-note", text: SAME }, host);
   }
 
   menu(label, part, choices, term = "", host = this.root) {

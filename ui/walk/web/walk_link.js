@@ -47,8 +47,9 @@ function applyToy(view, values) {
 }
 
 function problemOf(p, q, verifier) {
+  const wanted = `both need the same number, at least ${LEAST_WORDS}`;
   if (p.length !== q.length || p.length < LEAST_WORDS)
-    return `p has ${p.length} values and q has ${q.length}; both need the same number, at least ${LEAST_WORDS}.`;
+    return `p has ${p.length} values and q has ${q.length}; ${wanted}.`;
   if (!verifierNamed(verifier)) return `“${verifier}” is not a known verifier.`;
   const [one, other] = [p, q].map((values, i) => readShares("pq"[i], values.map(String), WORDS));
   return one.problem?.words ?? other.problem?.words ?? "";
@@ -58,5 +59,6 @@ function childrenProblem(children) {
   if (children[0] < 1) return "its root has no children; it needs at least 1.";
   const at = children.findIndex((count, i) => count > MOST_CHILDREN[i]);
   if (at < 0) return "";
-  return `a node on level ${at + 1} has ${children[at]} children; at most ${MOST_CHILDREN[at]} are possible.`;
+  const most = `at most ${MOST_CHILDREN[at]} are possible`;
+  return `a node on level ${at + 1} has ${children[at]} children; ${most}.`;
 }

@@ -2,7 +2,7 @@
    real run. On the right are panels for the verification of this step, for many runs of the toy,
    and for the attention mask. */
 import { attr, button, el, segments, show, text } from "../../shared/web/dom.js";
-import { makePanel } from "../../shared/web/panel.js";
+import { makeFold, makePanel } from "../../shared/web/panel.js";
 import { rove } from "../../shared/web/roving_focus.js";
 import { StepStage } from "../../shared/web/step_stage.js";
 import { KEY } from "../../shared/web/step_tree.js";
@@ -29,12 +29,13 @@ import { toyView } from "./toy.js";
  * @property {() => void} [copy] copies a link to the step
  */
 
-const KEYS =
-  "Keys: “.” next frame, “,” previous frame, Space play or pause; with a toy, N makes new random draws; with a real step, ← and → show another one.";
-const MARKS = `In the tree: ${KEY.map(([, name, meaning]) => `${name}: ${meaning}`).join("; ")}.`;
+const KEYS = [
+  "Keys: “.” next frame, “,” previous frame, Space play or pause.",
+  "With a toy, N makes new random draws; with a real step, ← and → show another one.",
+];
+const MEANINGS = KEY.map(([, name, meaning]) => `${name}: ${meaning}`);
 const NEW_DRAWS = "Run the step again with new random numbers (N)";
 const NO_LINK = "Walk cannot link to a step on screen elsewhere. Use “Copy link” there.";
-const SAME = "Each word is one token; its p and q do not depend on the words before it.";
 
 /** The view of the tab. */
 export class WalkView {
@@ -77,7 +78,6 @@ export class WalkView {
     });
     rove(group);
     this.form = new ToyForm(panel.body, (toy, seed) => this.takeToy(toy, seed));
-    el("p", { class: "wk-note", text: SAME }, this.form.root);
     this.real = new RealStep(panel.body, {
       ask: this.link.ask,
       // a recorded run may arrive after the visitor has gone back to the toy
@@ -96,9 +96,10 @@ export class WalkView {
     rove(panel.tools);
     this.notice = el("p", { class: "wk-note", role: "status" }, panel.body);
     this.stage = new StepStage(panel.body, { hasCard: false });
-    el("p", { class: "wk-note wk-marks", text: MARKS }, panel.body);
     this.moment = new MomentPanel(panel.body);
-    el("p", { class: "wk-note wk-keys", text: KEYS }, panel.foot);
+    const fold = makeFold(panel.foot, "Colours and keys", "keys");
+    el("p", { class: "wk-note", text: `In the tree: ${MEANINGS.join("; ")}.` }, fold);
+    el("p", { class: "wk-note", text: KEYS.join(" ") }, fold);
     this.stage.addEventListener("frame", () => this.paintMoment());
     this.stage.addEventListener("hover", (event) =>
       this.light(/** @type {CustomEvent} */ (event).detail.node),
@@ -181,7 +182,7 @@ export class WalkView {
     show(this.badge, Boolean(label));
     this.say("");
     this.stage.show(step, { reveal: { node: 0, key: "start" } });
-    this.stage.player.turnTo("walk");
+    this.stage.player.turnTo(this.hasShown ? "walk" : "guess");
     this.paintMoment();
     this.mask.paint(step, null);
     if (this.hasShown) this.link.changed?.();
@@ -220,11 +221,12 @@ export class WalkView {
   // node that the animation explains. Before the walk begins, show no trial.
   paintMoment() {
     const { step, stage } = this;
-    if (!step) return this.moment.paint(null, null, false);
     const { player } = stage;
     const phase = player.shown?.phase ?? "result";
     const isBefore = phase === "guess" || phase === "check";
-    this.moment.paint(step, this.node ?? player.explained, isBefore);
+    const { explained } = player;
+    const node = this.node ?? explained;
+    this.moment.paint(step, node, { isBefore, isTold: node === explained });
   }
 
   // -- keys --------------------------------------------------------------------------------------

@@ -1,0 +1,40 @@
+/* Tests of decoders, in Lossless and in the tour. The server writes the buttons that start a test,
+   and below them its counts, recorded ones until the first test has some. */
+import { makeBanner, progressBar } from "./panel.js";
+import { putHtml } from "./server_html.js";
+
+/**
+ * The messages are made in ui/lossless/messages.py. `share`: of a test in progress. `shown`: the
+ * test as HTML.
+ * @typedef {{share?: number | null, words?: string, error?: string | null, notice?: string,
+ *   shown?: string}} Message
+ */
+
+/** The buttons, and the test that is shown. */
+export class DecoderTest {
+  isGoing = false;
+
+  /**
+   * @param {HTMLElement} root contains what `opening` in ui/lossless/tables.py wrote
+   * @param {(bug: string) => void} test tests the decoder with this bug, or the correct one
+   */
+  constructor(root, test) {
+    this.tests = root.querySelector("[data-part=tests]");
+    const acts = /** @type {HTMLElement} */ (this.tests.previousElementSibling);
+    acts.addEventListener("click", ({ target }) => {
+      const { bug } = /** @type {HTMLElement} */ (target).dataset;
+      if (bug) test(bug);
+    });
+    this.progress = progressBar(acts, "Sampling");
+    this.say = makeBanner(acts);
+  }
+
+  /** @param {Message} message */
+  take({ share, words, error, notice, shown }) {
+    this.isGoing = typeof share === "number";
+    this.progress(share);
+    const told = notice || (this.isGoing && !shown ? words : "");
+    this.say(error || told || "", Boolean(error));
+    if (shown) putHtml(this.tests, shown);
+  }
+}
