@@ -120,7 +120,7 @@ def test_it_is_walked_through_by_keyboard_and_resumed_where_it_was_left(page: Pa
     page.wait_for_url(lambda url: "learn/tour" not in url)
     # if the page were reloaded before the models are ready, Gradio would report an error
     models_ready(page)
-    page.reload()
+    page.goto(page.url.partition("#")[0])
     expect(page.locator("[data-part=tour]")).to_have_text("Resume the tour")
     opened(page)
     expect(page.locator(".sq-tour-stop[data-part=chain]")).to_be_visible()
