@@ -79,7 +79,7 @@ class LabTab(SessionView[AcceptanceJob]):
         self.board.halt(self.stop, None, None, **UNQUEUED)
         self.board.ask(self.job_state, None, self.board, **ASKED)
         chosen = self.board.run(
-            self.run, self._runs.profiles, [*form.lane_parts, form.clock], **QUIET
+            self.run, self._runs.profiles, [*form.lane_parts, form.clock, form.temperature], **QUIET
         )
         left = chosen.success(
             None,
@@ -203,13 +203,15 @@ class LabTab(SessionView[AcceptanceJob]):
     # -- running a tree ----------------------------------------------------------------------------
 
     def run(self, event: gr.EventData, store: Any = None) -> Updates:
-        """Copy the tree and the clock to the form of Run, beside plain decoding. Raises gr.Error if
-        the tree is invalid or too large to run here. store: the profiles saved in the browser,
+        """Copy the tree, the clock and the acceptance's temperature to the form of Run, beside plain
+        decoding. Raises gr.Error if the tree is invalid or too large to run here. store: the profiles saved in the browser,
         untrusted."""
         sent = sent_with(event)
         try:
             tree = Tree.from_parents(sent.get("parents", ()))
-            return self._runs.run_tree(tree, sent.get("clock"), store)
+            temperature = sent.get("temperature")
+            heat = None if temperature is None else _number(temperature, "temperature")
+            return self._runs.run_tree(tree, sent.get("clock"), store, heat)
         except SequoiaError as problem:
             raise gr.Error(markup.toast(f"Not run: {problem}"), print_exception=False) from None
 

@@ -205,16 +205,20 @@ class RunTab(RunHandlers):
             return {self.stage: notice_message(error=words)}
         return self.form.use(asked)
 
-    def run_tree(self, tree: Tree, clock: Any, profiles: Any) -> Updates:
-        """Updates that put `tree` into the form, beside plain decoding. clock: the key of the clock
-        that times the run; if there is no such clock, this machine's own is chosen. profiles: those
-        saved in the browser. Both are untrusted. Raises BadTree if the tree is too large."""
+    def run_tree(
+        self, tree: Tree, clock: Any, profiles: Any, temperature: float | None = None
+    ) -> Updates:
+        """Updates that put `tree` into the form, beside plain decoding, and the temperature unless
+        it is None. clock: the key of the clock that times the run; if there is no such clock, this
+        machine's own is chosen. profiles: those saved in the browser. Both are untrusted. Raises
+        BadTree if the tree is too large."""
         whole(len(tree), "nodes of the tree", 1, self._limits.nodes, BadTree)
         parents = " ".join(map(str, tree.parents))
         lanes = [("lab", parents, DEFAULT_VERIFIER), FIRST_LANES[-1]]
         known = [key for _, key in clocks.clock_choices(profiles)]
         chosen = clock if clock in known else clocks.HERE
-        return {**self.form.put_lanes(lanes), self.form.clock: gr.update(value=chosen)}
+        heat = {} if temperature is None else {self.form.temperature: gr.update(value=temperature)}
+        return {**self.form.put_lanes(lanes), self.form.clock: gr.update(value=chosen), **heat}
 
     def apply(self, event: gr.EventData) -> Updates:
         """Copy a suggested tree to a lane of the form. `event` has {lane, parents}; `lane` is its

@@ -256,6 +256,14 @@ def test_a_tree_in_the_form_makes_a_request_for_the_same_tree(
     assert chosen == ChosenTree(tree, "given node by node")
 
 
+def test_a_tree_is_run_at_the_temperature_of_its_acceptance(made: Callable[..., LabTab]) -> None:
+    tab = made()
+    temperature = tab._runs.form.temperature
+    updates = tab.run(ask({"parents": [-1, 0], "temperature": 0.6}))
+    assert updates[temperature]["value"] == 0.6
+    assert temperature not in tab.run(ask({"parents": [-1, 0]}))
+
+
 @pytest.mark.parametrize(
     "data",
     [
@@ -264,6 +272,7 @@ def test_a_tree_in_the_form_makes_a_request_for_the_same_tree(
         {"parents": [-1, 5]},
         {"parents": list(range(-1, 256))},
         {"parents": [-1, math.nan]},
+        {"parents": [-1, 0], "temperature": "hot"},
     ],
 )
 def test_an_invalid_or_too_large_tree_is_not_run(made: Callable[..., LabTab], data: Any) -> None:

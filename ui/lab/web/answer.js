@@ -17,7 +17,8 @@ export class Answer {
   /**
    * @param {HTMLElement} host
    * @param {LabState} state
-   * @param {((parents: number[]) => void) | null} run null if the page cannot run trees
+   * @param {((parents: number[], temperature?: number) => void) | null} run null if the page cannot
+   *   run trees. temperature: that of the acceptance, if it was counted at one
    */
   constructor(host, state, run) {
     this.state = state;
@@ -43,7 +44,7 @@ export class Answer {
     const predicted = profile && planner.predict(tree, even, profile).speedup;
     this.sent = { parents: tree, predicted, basis, origin };
     this.say("");
-    run(tree);
+    run(tree, (origin.from ?? origin).on?.temperature);
   }
 
   // Show what the latest run measured, if it ran the tree that was sent.

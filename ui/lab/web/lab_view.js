@@ -82,7 +82,8 @@ export class Lab {
   build(element, { save, copy }) {
     const { state, trigger } = this;
     const link = { trigger, count: (count) => this.counts.add(count) };
-    const run = (parents) => trigger("run", { parents, clock: this.machine.keyInRun });
+    const run = (parents, temperature) =>
+      trigger("run", { parents, temperature, clock: this.machine.keyInRun });
     this.answer = new Answer(element, state, this.canRun ? run : null);
     const grid = el("div", { class: "sq-lab-grid" }, element);
     this.editor = new AcceptanceEditor(grid, state, link);
