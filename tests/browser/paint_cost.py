@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Page
 # (the nodes and a few others).
 WATCH = """
   const look = () => {
-    const nodes = document.querySelectorAll("#pg-view .sq-tree-svg g").length;
+    const nodes = document.querySelectorAll("#fm-view .sq-tree-svg g").length;
     if (nodes > 8) window.drawnAt = performance.now();
     else requestAnimationFrame(look);
   };
