@@ -15,11 +15,10 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sequoia.algorithm.step_trace import StepTrace
 from sequoia.errors import BadLog
 from sequoia.validate_input import whole
 
@@ -87,25 +86,6 @@ def _mean_positions(logs: Sequence[EngineLog]) -> tuple[float, ...]:
         sum(one.tried * one.positions[i] for one in counted) / total
         for i in range(len(counted[0].positions))
     )
-
-
-def vllm_metrics(steps: Iterable[StepTrace]) -> dict[str, Any]:
-    """The steps of a chain in vLLM's form, so that its readers, and `read_log`, can read a run."""
-    counts = Counter[int]()
-    drafted = 0
-    longest = 0
-    for step in steps:
-        counts[len(step.verdict.path) - 1] += 1
-        drafted += len(step.tree) - 1
-        longest = max(longest, len(step.tree) - 1)
-    metrics = {
-        "num_spec_steps": counts.total(),
-        "num_draft_tokens": drafted,
-        "num_accepted_draft_tokens": sum(one * many for one, many in counts.items()),
-        "num_spec_tokens": longest,
-        "acceptance_histogram": [counts[one] for one in range(longest + 1)],
-    }
-    return {"metrics": {"speculative_decoding": metrics}}
 
 
 # -- JSON ------------------------------------------------------------------------------------------

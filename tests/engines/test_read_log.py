@@ -9,12 +9,8 @@ import random
 
 import pytest
 
-from sequoia import DecodeStats, named_profile
-from sequoia.assets_folder import ASSETS
-from sequoia.engines.read_log import MOST_CHARS, read_log, vllm_metrics
-from sequoia.engines.shapes import planned, vector
+from sequoia.engines.read_log import MOST_CHARS, read_log
 from sequoia.errors import BadLog
-from sequoia.saved_files.race_file import RaceLog
 
 # 10 steps with chains of 3: 4 accept none, 2 accept 1, 1 accepts 2, 3 accept all
 # accepted 13; tried 13 + 7 (the 7 that stopped early)
@@ -125,16 +121,3 @@ def test_a_cut_log_is_read_or_refused() -> None:
             assert read_log(whole[:end]).rate == pytest.approx(RATE)
             read += 1
     assert read > 10
-
-
-def test_a_run_in_vllms_form_gives_the_same_plan() -> None:
-    text = (ASSETS / "runs" / "chain.json").read_text(encoding="utf-8")
-    run = RaceLog.from_json(text).lanes[0].run
-    log = read_log(json.dumps(vllm_metrics(run.steps)))
-    stats = DecodeStats.fold(run.steps)
-    counted = stats.accepted[0] / stats.tried[0]
-    assert log.rate == pytest.approx(counted, abs=0.02)  # the last steps have shorter chains
-    profile = named_profile("rtx-4090-qwen3-8b")
-    assert (
-        planned(vector(log.rate), profile).best.tree == planned(vector(counted), profile).best.tree
-    )

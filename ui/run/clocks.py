@@ -89,13 +89,6 @@ def simulated_clock(entry: Entry | None) -> SimulatedClock | None:
     return SimulatedClock(entry.profile, entry.name) if entry else None
 
 
-def clock_name(key: Any, store: Any = None) -> str:
-    """The name of the simulated clock with this key; empty for this machine's own clock and for an
-    unknown key."""
-    entry = simulated_clocks(store).get(key) if isinstance(key, str) else None
-    return entry.name if entry else ""
-
-
 def key_of(name: str, store: Any = None) -> str:
     """The key of the clock called `name`. An empty name is this machine's own clock. Raises
     BadProfile if no clock has this name, as can happen if the name comes from a saved run."""

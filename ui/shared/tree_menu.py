@@ -201,15 +201,6 @@ FITTED = ("best", "replanned", "dynamic")
 PLANNED = ("planned", "tuned_chain")
 
 
-def tree_choices(clock: str = "") -> list[tuple[str, str]]:
-    """The entries of a menu of shapes: pairs of the label and the kind. clock: the name of the
-    simulated machine that trees are planned for; empty for this machine."""
-    labels = {kind: shape.label for kind, shape in SHAPES.items()}
-    if clock:
-        labels |= {kind: f"{SHAPES[kind].name}, planned for {clock}" for kind in PLANNED}
-    return [(label, kind) for kind, label in labels.items()]
-
-
 def typed_tree(kind: Any, text: Any) -> Any:
     """`text`, typed for a tree given node by node; as a list of parents if it is JSON of another
     program. Other kinds: unchanged. Raises BadTree."""
