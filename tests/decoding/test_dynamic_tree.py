@@ -167,37 +167,28 @@ def test_q_equals_that_of_a_fresh_draft_pass() -> None:
 # -- how trees adapt -------------------------------------------------------------------------------
 
 
-def test_replanning_shrinks_a_tree_that_nothing_is_accepted_from() -> None:
-    tree_choice = Replanned(Acceptance((0.9,)), profile(), 16, 8, every=4)
-    first = tree_choice.tree
-    for _ in run(
-        Decoder(
-            hopeless_pair(),
-            PROMPTS[0],
-            SamplingParams(max_new_tokens=64, ignore_eos=True),
-            tree_choice,
-        )
-    ):
+def replanned(pair: Pair, first: float, levels: int, tokens: int) -> Replanned:
+    """The choice of trees after a run of `tokens` tokens that began with this acceptance."""
+    tree_choice = Replanned(Acceptance((first,)), profile(), 16, levels, every=4)
+    params = SamplingParams(max_new_tokens=tokens, ignore_eos=True)
+    for _ in run(Decoder(pair, PROMPTS[0], params, tree_choice)):
         pass
+    return tree_choice
+
+
+def test_replanning_shrinks_a_tree_that_nothing_is_accepted_from() -> None:
+    first = Replanned(Acceptance((0.9,)), profile(), 16, 8, every=4).tree
+    last = replanned(hopeless_pair(), 0.9, 8, 64)
     assert len(first) > 4
-    assert len(tree_choice.tree) < len(first) / 2
-    assert tree_choice.acceptance.rates[0] < 0.3
+    assert len(last.tree) < len(first) / 2
+    assert last.acceptance.rates[0] < 0.3
 
 
 def test_replanning_lengthens_a_tree_that_everything_is_accepted_from() -> None:
-    tree_choice = Replanned(Acceptance((0.4,)), profile(), 16, 16, every=4)
-    first = tree_choice.tree
-    for _ in run(
-        Decoder(
-            same_pair(),
-            PROMPTS[0],
-            SamplingParams(max_new_tokens=128, ignore_eos=True),
-            tree_choice,
-        )
-    ):
-        pass
-    assert tree_choice.tree.levels > first.levels
-    assert tree_choice.acceptance.rates[0] > 0.8
+    first = Replanned(Acceptance((0.4,)), profile(), 16, 16, every=4).tree
+    last = replanned(same_pair(), 0.4, 16, 128)
+    assert last.tree.levels > first.levels
+    assert last.acceptance.rates[0] > 0.8
 
 
 def grown_by(tree_choice: Dynamic) -> list[int]:

@@ -15,15 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from sequoia import HardwareProfile, SequoiaError
-from sequoia.assets_folder import ASSETS
 from sequoia.errors import BadProfile
 from sequoia.planning.hardware_profile import MAX_JSON_CHARS
-from sequoia.planning.named_profiles import profile_names
+from sequoia.planning.named_profiles import FOLDER, profile_names
 from sequoia.validate_input import read_each, read_json, shown
 from ui.shared.markup import visible
 from ui.shared.uploads import uploaded_json
 
-FOLDER = ASSETS / "hardware_profiles"
 SAVED = "kept:"  # begins the keys of saved profiles
 MAX_KEPT = 12
 MAX_NAME = 60
