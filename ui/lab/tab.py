@@ -203,9 +203,9 @@ class LabTab(SessionView[AcceptanceJob]):
     # -- running a tree ----------------------------------------------------------------------------
 
     def run(self, event: gr.EventData, store: Any = None) -> Updates:
-        """Copy the tree, the clock and the acceptance's temperature to the form of Run, beside plain
-        decoding. Raises gr.Error if the tree is invalid or too large to run here. store: the profiles saved in the browser,
-        untrusted."""
+        """Copy the tree, the clock and the acceptance's temperature to the form of Run, beside
+        plain decoding. Raises gr.Error if the tree is invalid or too large to run here. store: the
+        profiles saved in the browser, untrusted."""
         sent = sent_with(event)
         try:
             tree = Tree.from_parents(sent.get("parents", ()))
