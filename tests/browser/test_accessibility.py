@@ -24,7 +24,7 @@ LAST = {  # for each view, the element that appears last when it is opened
     "Experiments": "#xp-view [data-name]",
     "Machine": "#hw-view .hw-chart[data-drawn=yes]",
     "Engines": "#en-view p",
-    "Paper": "#pp-view .hw-chart[data-drawn=yes]",
+    "Paper": "#pp-view .pp-claims",
     "Models": ".md-table tr[data-pair]",
 }
 MOST_STOPS = {"Machine": 40, "Models": 40}
@@ -77,6 +77,7 @@ def comes(page: Page, view: str) -> None:
             "document.querySelectorAll('#pg-view details').forEach(one => one.open = true)"
         )
     if view == "Lossless":
+        page.click("#ls-more > button")
         page.fill("#ls-samples input", "300")
         page.press("#ls-run", "Enter")  # a click would leave the button in its hover colour
     if view == "Machine":

@@ -13,7 +13,7 @@ import { momentAt } from "./moment.js";
 
 const ROWS = 9; // rows of bars: 8 for tokens (PLACES in moment.js), 1 for all others together
 const ROUNDING = 1e-9; // probabilities that differ by less are equal
-const BEFORE = "The walk has not started. Press “.” until the first trial is shown.";
+const BEFORE = "Press play: each trial is explained here.";
 const NO_TRIAL = "This node was not tried in this step.";
 const PATHS = "The verifier Traversal tests whole paths, from the leaves up.";
 const UNKNOWN = "The residual p and q of this step were not recorded.";
