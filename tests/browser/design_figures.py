@@ -62,7 +62,7 @@ IN_VIEW = """small => {
   }
   const controls = "a[href], button, input, select, textarea, summary, [role=slider]";
   for (const node of document.querySelectorAll(controls))
-    if (isSeen(node.getBoundingClientRect(), node.parentElement)) found.controls++;
+    if (isSeen(node.getBoundingClientRect(), node)) found.controls++;
   return found;
 }"""
 

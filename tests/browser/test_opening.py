@@ -150,7 +150,7 @@ def test_keys_move_by_one_picture_and_a_phase_can_be_chosen(seen: Page) -> None:
 def test_the_run_stops_at_its_end_and_can_be_played_again(page: Page) -> None:
     page.evaluate(f"{STORE}.chooseRate('s20')")
     page.wait_for_function(f"{STORE}.isWhole", timeout=20_000)
-    page.click("#fm-view [data-act=play]")
+    page.click("#fm-view .sq-play")
     assert store(page, "playing")
 
 

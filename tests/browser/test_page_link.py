@@ -126,7 +126,7 @@ def test_a_link_shows_its_lane_and_step(open_at: Open) -> None:
     page = open_at("#run&lane=2&step=4")
     view = page.locator("#pg-view")
     expect(view.locator(".run-lane.is-chosen h3")).to_have_text("Plain")
-    expect(view.locator(".sq-place")).to_contain_text("step shown: 5 /")
+    expect(view.locator(".sq-place")).to_contain_text("step 5/")
     page.keyboard.press("1")
     page.keyboard.press("Home")
     page.wait_for_function("location.hash.endsWith('&step=0')")

@@ -68,6 +68,7 @@ def size(page: Page, selector: str) -> float:
 def test_a_key_and_a_button_enter_and_escape_leaves(page: Page) -> None:
     """The button and the key P open presenter mode. Escape closes it, and so does P."""
     assert page.locator(".sq-present").count() == 0
+    page.click("[data-part=view] > summary")
     page.click(part("present"))
     settle(page)
     expect(page.locator(".sq-present")).to_be_visible()

@@ -488,6 +488,7 @@ def check_picture(page: Page) -> None:
         "getComputedStyle(document.querySelector('#pg-view [data-part=badge]')).backgroundColor"
     )
     with page.expect_download() as saved:
+        page.click("#pg-view [data-part=view] > summary")
         page.click("#pg-view [data-part=tree] [data-save=svg]")
     picture = Path(saved.value.path()).read_text()
     assert ">hypothetical, simulated for an A100</text>" in picture
@@ -501,6 +502,7 @@ def test_no_text_of_a_menu_is_under_its_arrow(visit: Visit) -> None:
     """Compares the width of every name in a lane's menus, in the page's own font, with the room up
     to the arrow."""
     page = visit()
+    open_more(page)
     menus = (
         ("kind", [*(shape.name for shape in SHAPES.values()), "no lane"]),
         ("verifier", [one.label for one in VERIFIERS.values()]),

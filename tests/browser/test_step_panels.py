@@ -18,6 +18,9 @@ from view_pages import give, made, one_lane, opened, part, settle, watch
 
 from sequoia.algorithm.tree import Tree
 
+VIEW = "[data-part=view] > summary"
+FORWARD = ".sq-transport [aria-label^='One step forward']"
+
 
 @pytest.fixture
 def page(tab: Any) -> Iterator[Any]:
@@ -446,7 +449,8 @@ def test_hover_previews_click_pins_escape_unpins(page: Any, canned: dict[str, An
     assert text(page, "[data-part=card-token]") == piece(60)
     page.keyboard.press("Escape")
     settle(page)
-    assert text(page, ".sq-kicker") == "last token tried"
+    assert page.locator(".sq-kicker").is_hidden()
+    assert page.locator("[data-figure=node]").is_hidden()
 
 
 def test_heat_is_the_share_of_steps_that_accept_a_node(page: Any, canned: dict[str, Any]) -> None:
@@ -579,13 +583,14 @@ def test_a_run_whose_prompt_is_not_that_of_the_form_is_marked(
         assert ("a different prompt" in text(page, "[data-part=prompt]")) is other
 
 
-@pytest.mark.parametrize("button", ["[data-act=next]", "[data-part=heat]", "[data-part=all]"])
+@pytest.mark.parametrize("button", [FORWARD, "[data-part=heat]", "[data-part=all]"])
 def test_space_plays_after_a_click_but_presses_a_button_reached_by_tab(
     page: Any, canned: dict[str, Any], button: str
 ) -> None:
     """Guards against a space bar that presses the last clicked button again. A button reached with
     Tab must be pressed."""
     watch(page, canned["64"], 10)
+    page.click(VIEW)
     page.click(button)
     page.keyboard.press(" ")
     assert page.evaluate("stage.store.playing") is True
@@ -617,6 +622,7 @@ def test_run_and_stop_have_keys(page: Any, canned: dict[str, Any]) -> None:
     ):
         page.keyboard.press(key)
         assert said() == wanted, key
+    page.click(VIEW)
     page.evaluate("stage.store.set({pin: 1})")
     page.keyboard.press("Escape")
     assert (said(), page.evaluate("stage.store.pin")) == ([], None)
@@ -656,7 +662,8 @@ def test_keys_move_through_the_run(page: Any, canned: dict[str, Any]) -> None:
     page.keyboard.press("Escape")
     assert page.locator("[data-part=help]").is_hidden()
     place = at(page)
-    page.locator("[data-part=search]").focus()
+    page.keyboard.press("/")
+    assert page.locator("[data-part=search]").is_visible()
     page.keyboard.type("f l ")
     assert at(page) == place
     assert page.evaluate("stage.store.mode") is None
@@ -692,7 +699,7 @@ def test_following_a_live_run_stops_and_resumes(page: Any, canned: dict[str, Any
 def test_a_block_has_its_number_once_its_step_is_counted(page: Any, canned: dict[str, Any]) -> None:
     """On the track, each step is a block with the number of tokens that it emitted. In slow motion,
     the block of the current step has no number until its tokens are added to the text."""
-    shown = """() => { const numbers = document.querySelectorAll('.sq-beat-numbers')[1];
+    shown = """() => { const numbers = document.querySelector('.sq-beat-numbers');
         const cut = parseFloat(/[\\d.]+(?=%)/.exec(numbers.style.clipPath)) / 100;
         const end = (1 - cut) * numbers.ownerSVGElement.viewBox.baseVal.width;
         return [...numbers.children].filter(one => Number(one.getAttribute('x')) < end)
@@ -707,21 +714,11 @@ def test_a_block_has_its_number_once_its_step_is_counted(page: Any, canned: dict
     assert page.evaluate(shown) == counts[:3]
 
 
-@pytest.mark.parametrize(
-    ("parents", "name"),
-    [([-1], "alone"), ([-1, 0, 1], "with chain"), ([-1, 0, 0], "with tree")],
-)
-def test_the_row_of_the_run_is_named_after_its_tree(
-    page: Any, parents: list[int], name: str
-) -> None:
-    give(page, made(parents))
+def test_the_rows_of_the_track_are_named_after_their_lanes(page: Any) -> None:
+    give(page, made([-1, 0, 0]))
     row = page.locator(".sq-beat-names > :last-child")
-    assert row.inner_text() == name
+    assert row.inner_text() == page.evaluate("stage.store.lane.title")
     assert row.evaluate("row => row.offsetHeight") == 20  # px, one line
-    counts = page.locator(".sq-beat-counts > :last-child")
-    assert counts.bounding_box()["y"] == row.bounding_box()["y"]
-    key = page.locator(".sq-beat-key")  # explains the stripes, which stand for drafting
-    assert key.is_hidden() == (name == "alone")
 
 
 def test_track_and_bars_seek(page: Any, canned: dict[str, Any]) -> None:
@@ -785,7 +782,7 @@ REASONS = [  # temperature, trials, path, node, part of the expected text
         [YES],
         [0, 1, 3],
         1,
-        "The target gives this token p = 50%, the draft q = 60%. The draw u = 0.41 is below "
+        "The large model gives this token p = 50%, the small model q = 60%. The draw u = 0.41 is below "
         "p/q = 0.83, so “·a” is accepted.",
     ),
     (
@@ -794,9 +791,9 @@ REASONS = [  # temperature, trials, path, node, part of the expected text
         [0],
         1,
         (
-            "The target gives this token p = 0.2%, the draft q = 31%. The draw u = 0.44 is not "
+            "The large model gives this token p = 0.2%, the small model q = 31%. The draw u = 0.44 is not "
             "below p/q = 0.0065, so “·a” is rejected. What comes next depends on the rest: the "
-            "target’s probabilities minus the draft’s (never below 0), rescaled to sum to 1."
+            "large model’s probabilities minus the small model’s (never below 0), rescaled to sum to 1."
         ),
     ),
     (
@@ -804,7 +801,7 @@ REASONS = [  # temperature, trials, path, node, part of the expected text
         [[1, 0.6, 0.5, 0.9, True, None]],
         [0, 1],
         1,
-        "The target gives this token p = 60%, the draft q = 50%. The large model finds “·a” at "
+        "The large model gives this token p = 60%, the small model q = 50%. The large model finds “·a” at "
         "least as likely",
     ),
     (
@@ -812,15 +809,15 @@ REASONS = [  # temperature, trials, path, node, part of the expected text
         [[1, 0.0, 0.5, 0.0, False, 1.0]],
         [0],
         1,
-        "The target gives this token p = 0%, the draft q = 50%. For “·a”, p is 0, so it is rejected.",
+        "The large model gives this token p = 0%, the small model q = 50%. For “·a”, p is 0, so it is rejected.",
     ),
     (
         1,
         [NO, [2, 0.0, 0.89, 0.039, False, 0.7]],
         [0],
         2,
-        "A sibling was rejected before. In what is left of the target’s distribution (the "
-        "residual), this token has p = 0%; the draft now gives it q = 89%. For “·b”, p is 0, "
+        "A sibling was rejected before. In what is left of the large model’s distribution (the "
+        "residual), this token has p = 0%; the small model now gives it q = 89%. For “·b”, p is 0, "
         "so it is rejected.",
     ),
     (
@@ -859,7 +856,7 @@ REASONS = [  # temperature, trials, path, node, part of the expected text
         [0],
         "bonus",
         (
-            "Both children were rejected: the target corrects with a token from the residual "
+            "Both children were rejected: the large model corrects with a token from the residual "
             "distribution."
         ),
     ),
@@ -868,7 +865,7 @@ REASONS = [  # temperature, trials, path, node, part of the expected text
         [YES, [3, 0.1, 0.5, 0.1, True, None]],
         [0, 1, 3],
         "bonus",
-        "All drafted levels were accepted: the target adds one token for free.",
+        "All drafted levels were accepted: the large model adds one token for free.",
     ),
 ]
 
@@ -895,14 +892,16 @@ def test_the_figures_say_which_probability_was_compared(page: Any) -> None:
     run["steps"][0]["target_p"] = [None, 0.002, 0.0034]
     give(page, run)
     shown = figures(page)
-    assert (shown["p, target"], shown["residual p"], shown["residual q"]) == (
+    assert (shown["p, large model"], shown["residual p"], shown["residual q"]) == (
         "0.0034",
         "0",
         "0.890",
     )
     assert shown["residual mass"] == "70%"
     assert {"p / q", "residual p / q"} & shown.keys() == {"residual p / q"}
-    assert "this token has p = 0%; the draft now gives it q = 89%" in text(page, "[data-part=why]")
+    assert "this token has p = 0%; the small model now gives it q = 89%" in text(
+        page, "[data-part=why]"
+    )
 
 
 def test_at_temperature_0_no_draw_is_shown(page: Any) -> None:
@@ -911,6 +910,7 @@ def test_at_temperature_0_no_draw_is_shown(page: Any) -> None:
     give(page, {**run, "run": "warm"})
     assert {"u", "p / q"} <= figures(page).keys()
     assert page.locator(".sq-card .sq-meter").is_visible()
+    page.click("[data-part=story] > summary")
     assert "u 0.41" in text(page, "[data-part=trials]")
     give(page, {**run, "meta": {**run["meta"], "params": {"temperature": 0}}})
     assert not {"u", "p / q"} & figures(page).keys()
@@ -934,7 +934,7 @@ def test_columns_are_headed_by_what_they_are(page: Any, canned: dict[str, Any]) 
     watch(page, run, 3)
     levels = page.evaluate("stage.store.view().topo.levels")
     heads = page.locator(".sq-col").all_inner_texts()
-    named = ["text so far", *(f"guess {i}" for i in range(1, levels)), "large model"]
+    named = ["text so far", "guess 1", *map(str, range(2, levels)), "large model"]
     assert heads == [*named, *[""] * (len(heads) - len(named))]
 
 

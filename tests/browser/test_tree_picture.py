@@ -36,6 +36,7 @@ def page(tab: Any) -> Iterator[Any]:
 def kept(page: Any, form: str, step: int) -> bytes:
     """The picture of `step`, as the button saves it."""
     with page.expect_download() as saved:
+        page.evaluate("stage.stage.tree.tools.root.open = true")
         page.click(f"[data-part=tree] [data-save={form}]")
     assert saved.value.suggested_filename == f"sequoia-step-{step + 1}.{form}"
     return Path(saved.value.path()).read_bytes()

@@ -65,7 +65,7 @@ test("a run's speed-up stands beside its prediction, with what the run and the r
   const sent = { parents: [-1, 0], predicted: 1.9, basis: "predicted", origin };
   assert.equal(
     runWords(run, sent),
-    "2 nodes, measured: 1.80× faster (95% CI 1.70 to 1.90); predicted: 1.90× faster. " +
+    "2 nodes, measured: 1.8× faster (95% CI 1.7 to 1.9); predicted: 1.9× faster. " +
       "Run: “Once upon a time”, T = 0, L + S. Acceptance: code, T = 0.6, the same pair.",
   );
   const edited = { label: "edited by hand", words: "", from: { ...origin, own: false } };

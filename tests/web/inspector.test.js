@@ -53,8 +53,8 @@ test("residual p is shown after a rejected sibling, residual q if the verifier c
     ["ratio", "u", "mass"],
     ["tp", "u", "mass"],
   ]);
-  assert.match(why(thirdAccepted("sequoia"), 2), /; the draft now gives it q = 50%\./);
-  assert.match(why(thirdAccepted("specinfer"), 2), /; the draft still gives it q = 50%\./);
+  assert.match(why(thirdAccepted("sequoia"), 2), /; the small model now gives it q = 50%\./);
+  assert.match(why(thirdAccepted("specinfer"), 2), /; the small model still gives it q = 50%\./);
 });
 
 test("after a rejected sibling, the ratio and p in the reason are named as residuals", () => {
@@ -62,7 +62,7 @@ test("after a rejected sibling, the ratio and p in the reason are named as resid
   const ratios = [1, 2, 3].map((node) => shownFigures(view, node, ["ratio", "tratio"]));
   assert.deepEqual(ratios, [["ratio"], ["tratio"], ["tratio"]]);
   const reasons = [1, 2, 3].map((node) => why(view, node));
-  assert.match(reasons[0], /^The target gives this token p = 10%, the draft q = 60%\./);
+  assert.match(reasons[0], /^The large model gives this token p = 10%, the small model q = 60%\./);
   assert.match(reasons[1], /^A sibling was rejected before\. .* \(the residual\), this token/);
   assert.match(reasons[2], /^Siblings were rejected before\. .* \(the residual\), this token/);
 });

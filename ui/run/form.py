@@ -1,5 +1,5 @@
-"""The form of the Run view: a prompt, one to four lanes (ways to decode it), the machine whose
-times count, and under "More" the settings that all lanes share."""
+"""The form of the Run view: a prompt, one to four lanes (ways to decode it), and under "More" the
+machine whose times count, the verifiers of the lanes, and the settings that all lanes share."""
 
 from __future__ import annotations
 
@@ -18,8 +18,15 @@ from ui.run.presets import PRESETS, FormLane, RunPreset
 from ui.run.request import NO_LANE
 from ui.serving.limits import Limits
 from ui.shared import labels, markup
-from ui.shared.events import FormData, Updates
-from ui.shared.layout import link_button, menu, sampling_fields, start_button, stop_button
+from ui.shared.events import QUIET, FormData, Updates
+from ui.shared.layout import (
+    link_button,
+    menu,
+    on_choice,
+    sampling_fields,
+    start_button,
+    stop_button,
+)
 from ui.shared.prompts import presets
 from ui.shared.serve_modules import call
 from ui.shared.tree_menu import SHAPES
@@ -43,6 +50,7 @@ FIRST_LANES: tuple[FormLane, ...] = (
 _EMPTY_LANE: FormLane = (NO_LANE, "", DEFAULT_VERIFIER)
 _ADDED = ("plain", "tuned_chain", "planned", "lookup")  # kinds of an added lane, in this order
 _TOKENS = 128
+_OWN = "own"  # in the menu of example prompts: none of them
 
 
 @dataclass(frozen=True)
@@ -89,6 +97,7 @@ class RunForm:
     browser."""
 
     prompt: gr.Textbox
+    example_prompt: gr.Dropdown
     chat: gr.Checkbox
     run: gr.Button
     step: gr.Button
@@ -194,12 +203,11 @@ class RunForm:
             self.about: preset.about,
             self.clock: preset.clock,
             self.second_prompt: preset.second_prompt,
+            self.temperature: preset.temperature,
             **self.put_lanes(preset.lanes),
         }
         if preset.prompt:
             updates[self.prompt] = preset.prompt
-        if preset.temperature is not None:
-            updates[self.temperature] = preset.temperature
         return updates
 
     @property
@@ -272,7 +280,7 @@ def run_form(trees: FormTrees, profiles: gr.BrowserState, prompt: str = "") -> R
     lanes. profiles: see RunForm. prompt: the initial prompt; if empty, the first example."""
     parts: dict[str, Any] = {
         "profiles": profiles,
-        "prompt": _prompt_box(prompt),
+        **_prompt_box(prompt),
         "chat": gr.Checkbox(
             label="As a chat message",
             value=True,
@@ -281,11 +289,17 @@ def run_form(trees: FormTrees, profiles: gr.BrowserState, prompt: str = "") -> R
             elem_id="pg-chat",
         ),
         **_run_buttons(),
-        "lanes": tuple(_lane(number, lane, trees) for number, lane in enumerate(_start(), start=1)),
-        "add": gr.Button("Add a lane", size="sm", min_width=60, elem_id="pg-add-lane"),
-        "clock": menu(clock_choices(), LABEL, "pg-clock", HERE),
     }
+    shapes = [_lane(number, lane, trees) for number, lane in enumerate(_start(), start=1)]
+    parts["add"] = gr.Button("Add lane", size="sm", min_width=60, elem_id="pg-add-lane")
     with gr.Accordion("More", open=False, elem_id="pg-more"):
+        parts["clock"] = menu(clock_choices(), LABEL, "pg-clock", HERE)
+        with gr.Group(elem_classes="pg-group"), gr.Row():
+            verifiers = [_verifier(number, lane) for number, lane in enumerate(_start(), start=1)]
+        parts["lanes"] = tuple(
+            LaneFields(group, kind, verifier, numbers)
+            for (group, kind, numbers), verifier in zip(shapes, verifiers, strict=True)
+        )
         return RunForm(**parts, **_more(trees.limits))
 
 
@@ -293,25 +307,27 @@ def _start() -> list[FormLane]:
     return [*FIRST_LANES, *[_EMPTY_LANE] * (MOST_LANES - len(FIRST_LANES))]
 
 
-def _prompt_box(prompt: str) -> gr.Textbox:
-    """The text box of the prompt, and below it one button for each example. A button copies its
-    example into the box."""
+def _prompt_box(prompt: str) -> dict[str, Any]:
+    """The text box of the prompt, and below it the menu of examples, by name. A choice in the menu
+    copies the example into the box."""
+    text = prompt or presets()[0].text
     box = gr.Textbox(
-        value=prompt or presets()[0].text,
-        label="Prompt (Ctrl+Enter to run)",
+        value=text,
+        label="Prompt",
         lines=5,
         max_lines=5,
         elem_id="pg-prompt",
         elem_classes="pg-prompt",
         placeholder="Text for the models to continue",
     )
-    with gr.Row(elem_classes="pg-chips"):
-        for preset in presets():
-            chip = gr.Button(preset.name, size="sm", min_width=30, elem_classes="pg-chip")
-            chip.click(
-                None, None, box, js=f"() => {markup.literal(preset.text)}", api_visibility="private"
-            )
-    return box
+    texts = {preset.name: preset.text for preset in presets()}
+    choices = [("Try an example", _OWN), *((f"Example: {name}", name) for name in texts)]
+    shown = next((name for name, one in texts.items() if one == text), _OWN)
+    examples = menu(choices, "Example prompt", "pg-prompts", shown, show_label=False)
+    on_choice(examples, lambda name: texts.get(name, gr.skip()), [], box, **QUIET)
+    own = f"() => {markup.literal(_OWN)}"
+    box.input(None, None, examples, js=own, api_visibility="private")
+    return {"prompt": box, "example_prompt": examples}
 
 
 def _run_buttons() -> dict[str, Any]:
@@ -324,25 +340,15 @@ def _run_buttons() -> dict[str, Any]:
         }
 
 
-def _lane(number: int, lane: FormLane, trees: FormTrees) -> LaneFields:
-    kind, _, verifier = lane
-    has_verifier = kind not in (NO_LANE, "plain")
+def _lane(
+    number: int, lane: FormLane, trees: FormTrees
+) -> tuple[gr.Group, gr.Dropdown, gr.Textbox]:
+    """The group of a lane, and in it the menu of its kind and the field of its numbers."""
+    kind, _, _ = lane
     choices = [*((shape.name, kind) for kind, shape in SHAPES.items()), ("no lane", NO_LANE)]
     shown = True if kind != NO_LANE else "hidden"
     with gr.Group(visible=shown, elem_classes="pg-group pg-lane") as group:
-        with gr.Row():
-            kinds = menu(
-                choices, f"Lane {number}", f"pg-kind-{number}", kind, scale=4, min_width=60
-            )
-            verifiers = menu(
-                [(one.label, key) for key, one in VERIFIERS.items()],
-                "Verifier",
-                f"pg-verifier-{number}",
-                verifier,
-                scale=3,
-                min_width=60,
-                visible=has_verifier,
-            )
+        kinds = menu(choices, f"Lane {number}", f"pg-kind-{number}", kind, min_width=60)
         numbers = gr.Textbox(
             max_lines=1,
             min_width=60,
@@ -351,7 +357,20 @@ def _lane(number: int, lane: FormLane, trees: FormTrees) -> LaneFields:
             visible=False,
         )
         tree_picture(trees, number)
-    return LaneFields(group, kinds, verifiers, numbers)
+    return group, kinds, numbers
+
+
+def _verifier(number: int, lane: FormLane) -> gr.Dropdown:
+    """The menu of a lane's verifier."""
+    kind, _, verifier = lane
+    return menu(
+        [(one.label, key) for key, one in VERIFIERS.items()],
+        f"Verifier of lane {number}",
+        f"pg-verifier-{number}",
+        verifier,
+        min_width=100,
+        visible=kind not in (NO_LANE, "plain"),
+    )
 
 
 def _more(limits: Limits) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from sequoia.algorithm.verifiers import DEFAULT_VERIFIER, VERIFIERS
 from sequoia.saved_files.race_file import MOST_LANES
 from ui.run.clocks import HERE
 from ui.run.plan import FAMILIAR_CLOCK
-from ui.shared.prompts import presets
+from ui.shared.prompts import TEMPERATURE, presets
 
 FormLane = tuple[str, str, str]  # kind, numbers as text, verifier
 
@@ -18,8 +18,8 @@ FormLane = tuple[str, str, str]  # kind, numbers as text, verifier
 @dataclass(frozen=True)
 class RunPreset:
     """One preset. name: the label of its button. shows: one or two sentences on it. lanes:
-    the ways to decode. clock: the key of the clock that times them. prompt, temperature: if not
-    given, the form keeps its own. second_prompt: empty for a run on one prompt."""
+    the ways to decode. clock: the key of the clock that times them. prompt: if not given, the form
+    keeps its own. second_prompt: empty for a run on one prompt."""
 
     key: str
     name: str
@@ -28,7 +28,7 @@ class RunPreset:
     clock: str = HERE
     prompt: str = ""
     second_prompt: str = ""
-    temperature: float | None = None
+    temperature: float = TEMPERATURE
 
     @property
     def about(self) -> str:
@@ -50,8 +50,8 @@ PRESETS = (
     RunPreset(
         "tree",
         "plain vs. tree",
-        "Is the tree faster than plain decoding, and faster than the best chain?",
-        _USUAL,
+        "Is the tree, planned for this machine, faster than plain decoding?",
+        (_lane("planned"), _lane("plain")),
     ),
     RunPreset(
         "chain",

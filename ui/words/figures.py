@@ -15,6 +15,18 @@ def size_words(tree: Tree) -> str:
     )
 
 
+def ratio_words(ratio: float) -> str:
+    """A ratio of paces with one decimal. If it would look like 1 but is not, it gets more. The same
+    digits as those of ui/shared/web/verdict_words.js."""
+    texts = (f"{ratio:.{decimals}f}" for decimals in range(1, 5))
+    return next((text for text in texts if float(text) != 1), "1.0")
+
+
+def speedup_words(speedup: float) -> str:
+    """A speed-up: "1.4×"."""
+    return f"{ratio_words(speedup)}×"
+
+
 def text_words(kind: str) -> str:
     """The texts of one kind in words: "Python code" or "prose"."""
     return "Python code" if kind == "code" else kind

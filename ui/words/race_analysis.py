@@ -9,9 +9,8 @@ from typing import Any
 from typing_extensions import TypedDict  # pydantic needs this one before Python 3.12
 
 from sequoia.algorithm.tree import Tree
-from sequoia.diagnosis.what_to_try import WELL_MATCHED
 from sequoia.saved_files.race_results import Change, Diagnosis, Remedy, Result, TimeBreakdown
-from ui.words.figures import size_words, time_words
+from ui.words.figures import size_words, speedup_words, time_words
 from ui.words.losslessness import lossless_words, rule_words
 
 
@@ -149,16 +148,11 @@ def _overhead_words(found: TimeBreakdown) -> str:
 
 
 def diagnosis_words(found: Diagnosis, hypothetical: bool = False) -> str:
-    """The largest loss (worded as a possible gain), and the best remedy that changes only the tree.
-    If there is no such remedy, the words say why. hypothetical: as in `remedy_label`."""
-    losses = [f"The most could be gained by {_loss_words(found)}"] if found.losses else []
-    first = next((remedy for remedy in found.remedies if remedy.tree), None)
-    if first is None:
-        advice = _no_tree_words(found, hypothetical)
-    else:
-        speedup = _speedup_words(first, hypothetical)
-        advice = f"{remedy_words(first)}: speed-up {speedup}.{_left_out(found)}"
-    return " ".join([*losses, advice])
+    """The largest loss, worded as a possible gain. If no remedy changes the tree, the words say
+    why. hypothetical: as in `remedy_label`."""
+    if not any(remedy.tree for remedy in found.remedies):
+        return _no_tree_words(found, hypothetical)
+    return f"The most could be gained by {_loss_words(found)}" if found.losses else ""
 
 
 def remedy_words(remedy: Remedy) -> str:
@@ -179,58 +173,28 @@ def remedy_label(remedy: Remedy, hypothetical: bool = False) -> str:
 
 def _speedup_words(remedy: Remedy, hypothetical: bool) -> str:
     label = remedy_label(remedy, hypothetical)
-    return f"{remedy.predicted:.2f}×{'' if label == 'run' else f' ({label})'}"
+    return f"{speedup_words(remedy.predicted)}{'' if label == 'run' else f' ({label})'}"
 
 
 def _loss_words(found: Diagnosis) -> str:
     step = found.costs.step
     if found.largest_loss == "acceptance":
         return (
-            "higher acceptance. With the paper's acceptance rates for a well-matched pair "
-            f"({WELL_MATCHED.rates[0]:.2f} for a first child), a step would give "
-            f"{found.good_tokens:.2f} tokens instead of {step.tokens:.2f}."
+            "higher acceptance: with a well-matched pair, a step would give "
+            f"{found.good_tokens:.1f} tokens."
         )
     if found.largest_loss == "draft":
-        return (
-            f"faster drafting: it takes {time_words(step.draft)} of a step's "
-            f"{time_words(step.seconds)}."
-        )
+        return f"faster drafting: it takes {step.draft / step.seconds:.0%} of a step."
     if found.largest_loss == "overhead":
-        return (
-            f"less overhead: it takes {time_words(step.overhead)} per step, compared with "
-            f"{time_words(found.costs.rest)} for a plain token."
-        )
-    return _slow_pass_words(found)
-
-
-def _slow_pass_words(found: Diagnosis) -> str:
-    times = found.costs.step.verify / found.costs.token.verify
-    words = f"faster verification: it takes {times:.2f} times as long as a plain token's pass"
-    if not found.knee or found.nodes < found.knee:
-        return f"{words}."
-    return (
-        f"{words}; from {found.knee} nodes on, a pass takes at least twice as long as for one node "
-        f"(predicted), and the tree has {found.nodes}."
-    )
-
-
-def _left_out(found: Diagnosis) -> str:
-    """Why `unclear` changes are not listed. Empty if there are none."""
-    if not found.unclear:
-        return ""
-    return (
-        " Because speed-ups are uncertain, only changes predicted above "
-        f"{found.noise:.2f}× are listed."
-    )
+        return f"less overhead: it takes {time_words(step.overhead)} per step."
+    times = step.verify / found.costs.token.verify
+    return f"faster verification: it takes {times:.1f} times as long as a plain token's pass."
 
 
 def _no_tree_words(found: Diagnosis, hypothetical: bool) -> str:
     """Says that no other tree is recommended, and why."""
     best = next((remedy for remedy in found.unclear if remedy.tree), None)
     if best is None:
-        return f"No other tree is predicted to be faster.{_left_out(found)}"
-    return (
-        f"No other tree is recommended: the best one reaches "
-        f"{_speedup_words(best, hypothetical)}. Because "
-        f"speed-ups are uncertain, only more than {found.noise:.2f}× would be a clear gain."
-    )
+        return "No other tree is predicted to be faster."
+    speedup = _speedup_words(best, hypothetical)
+    return f"No other tree is clearly faster: the best one reaches {speedup}."

@@ -10,7 +10,7 @@ from sequoia.diagnosis.compare_runs import LaneRuns
 from sequoia.diagnosis.race_verdict import prompts_of
 from sequoia.diagnosis.verdict import Headline, PairVerdict, RaceVerdict, SpeedupRatio
 from sequoia.planning.compare_plans import Elsewhere
-from ui.words.figures import machine_of, text_words, time_words
+from ui.words.figures import machine_of, ratio_words, speedup_words, text_words, time_words
 
 
 def reasons(
@@ -101,15 +101,16 @@ def _was_ahead(pair: PairVerdict, lanes: Sequence[LaneRuns]) -> bool:
 
 def _larger_speedup(found: SpeedupRatio) -> str:
     name = _in_sentence(found.name)
-    bounds = f"95% CI: {found.least:.2f} to {found.most:.2f}×"
+    ratio = speedup_words(found.ratio)
+    bounds = f"95% CI: {ratio_words(found.least)} to {speedup_words(found.most)}"
     if found.least <= 1:
         return (
             f"Whether {name} gains more on {found.larger} or on {found.smaller} is too close "
-            f"to call ({found.larger} over {found.smaller}: {found.ratio:.2f}×; {bounds})."
+            f"to call ({found.larger} over {found.smaller}: {ratio}; {bounds})."
         )
     return (
-        f"{_capital(name)}’s speed-up over plain decoding is {found.ratio:.2f}× as large on "
-        f"{found.larger} as on {found.smaller} ({bounds})."
+        f"{_capital(name)}’s speed-up over plain decoding is {ratio} as large on {found.larger} as "
+        f"on {found.smaller} ({bounds})."
     )
 
 
@@ -273,9 +274,10 @@ def _source_words(source: Note) -> str:
 
 def _chain_words(note: Note) -> str:
     label = "hypothetical" if note["hypothetical"] else "predicted"
+    speedup = speedup_words(note["speedup"])
     return (
         f"A tuned chain of {note['nodes']} nodes, no lane of this run, would reach "
-        f"{note['speedup']:.2f}× plain{_on(note)} ({label}, from the rates known before the run)."
+        f"{speedup} plain{_on(note)} ({label}, from the rates known before the run)."
     )
 
 

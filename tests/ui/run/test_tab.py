@@ -585,7 +585,7 @@ def test_a_run_recorded_by_command_is_labelled_recorded(model_host: ModelHost) -
     params = SamplingParams(max_new_tokens=6, seed=3, ignore_eos=True)
     log = record(request_of_preset(PRESETS[0], "def f(x):", params), model_host)
     assert log.meta["label"] == "recorded"
-    assert log.lanes[0].name == "Plain"
+    assert log.lanes[-1].name == "Plain"
     assert log.meta["params"] == asdict(replace(params, ignore_eos=False))
     assert log.results[0] is None
 

@@ -1,7 +1,7 @@
 /* The sentences of the answer: the best tree, why it is the best, and what a run measured. Pure. */
 import * as planner from "../../shared/web/planner.js";
 import { count } from "../../shared/web/format.js";
-import { speedupWords } from "../../shared/web/verdict_words.js";
+import { rounded, speedupWords } from "../../shared/web/verdict_words.js";
 
 /**
  * @import { LabState, Origin, Plan } from "./lab_state.js"
@@ -20,7 +20,7 @@ const MEMORY_BOUND = 1.25; // the most that a pass over such a tree takes, in pa
 const SHOWN = 40; // characters of a prompt
 
 const times = (ratio) => ratio.toFixed(2) + "×";
-const pace = (ratio) => (ratio < 1 ? `${times(1 / ratio)} slower` : `${times(ratio)} faster`);
+const pace = (ratio) => (ratio < 1 ? `${rounded(1 / ratio)}× slower` : `${rounded(ratio)}× faster`);
 
 /** @type {(state: Pick<LabState, "plan" | "n" | "growth">) => string} */
 export function answerWords({ plan, n, growth }) {

@@ -189,11 +189,14 @@ export class Arrived extends Painted {
     return this.lanes[this.chosen] ?? NO_LANE;
   }
 
-  /** Index of the lane that is chosen at first: the first one with branches, else with a draft. */
+  /** Index of the lane that is chosen at first: the planned one, else the first with branches, else
+   * the first with a draft. */
   get first() {
+    const isPlanned = ({ about }) => about.kind === "planned";
     const branches = ({ about }) => !about.plain && !CHAINS.includes(about.kind);
-    const found = this.lanes.findIndex(branches);
-    return Math.max(0, found < 0 ? this.lanes.findIndex(({ about }) => !about.plain) : found);
+    const drafts = ({ about }) => !about.plain;
+    const found = [isPlanned, branches, drafts].map((test) => this.lanes.findIndex(test));
+    return found.find((i) => i >= 0) ?? 0;
   }
 
   /** The steps of the chosen lane. */

@@ -1,7 +1,7 @@
 /* What the verdict of a run is compared with, the time of a step, and where the numbers come from,
    in words. */
 import { isExpected } from "./lane_basis.js";
-import { onlySpeedup } from "./headline.js";
+import { onlySpeedup, tied } from "./headline.js";
 import { otherModelsWords } from "../../shared/web/between_tabs.js";
 import { ms, percent, readable } from "../../shared/web/format.js";
 import * as runWords from "../../shared/web/run_words.js";
@@ -16,7 +16,7 @@ import * as runWords from "../../shared/web/run_words.js";
 const STATES = {
   none: "",
   running: "The verdict follows when all lanes have ended.",
-  stopped: "Stopped before its end.",
+  stopped: "Not finished.",
   broken: "Stopped by an error.",
   finished: "",
 };
@@ -29,16 +29,25 @@ const STATES = {
 export function claim(store) {
   const { verdict, lanes } = store;
   const speedup = onlySpeedup(store);
-  if (!speedup) return verdict ? "" : waiting(store);
+  if (!speedup) return verdict ? ties(store) : waiting(store);
   const before = speedup.code === "no_clear_difference" ? "from" : "than";
   const runs = verdict.races > 1 ? ` over ${verdict.races} runs` : "";
   return `${before} the large model alone${runs}${sameText(store, lanes[speedup.over])}`;
 }
 
+// Which lanes share the first place, on each prompt.
 /** @type {(store: RunStore) => string} */
-function waiting({ lanes, state, end, reason }) {
+const ties = (store) =>
+  store.verdict.headlines
+    .map((headline) => tied(headline, store).map((i) => store.lanes[i].title))
+    .filter((names) => names.length)
+    .map((names) => `${names.join(" and ")}: too close to call.`)
+    .join(" ");
+
+/** @type {(store: RunStore) => string} */
+function waiting({ lanes, state, end }) {
   if (state === "running" && !end) return "Processing the prompt.";
-  if (lanes.length > 1) return reason === "paused" ? "Paused." : STATES[state];
+  if (lanes.length > 1) return STATES[state];
   return lanes[0]?.about.plain
     ? "The large model alone: one token per pass."
     : "Without a plain lane beside it, there is no speed-up.";
@@ -59,37 +68,47 @@ function sameText({ lanes, first, meta, results }, plain) {
 }
 
 /**
- * The tokens and the time of a step, and the time of a token of plain decoding.
+ * The tokens of a step, and the time of a token, also of plain decoding.
  * @param {RunStore} store
  * @returns {string} "" before the end of the run
  */
 export function price(store) {
-  const { lanes, first, verdict, meta } = store;
+  const { lanes, first, verdict } = store;
   const lane = lanes[first];
   if (!store.done || !lane?.sum.steps || lane.about.plain) return "";
   const { tokens, steps, seconds } = lane.sum;
-  const whose = lanes.filter(({ about }) => !about.plain).length > 1 ? ` of ${lane.title}` : "";
-  const step = verdict?.races > 1 ? `In the first run, a step${whose}` : `A step${whose}`;
-  const mean = `${step} averages ${(tokens / steps).toFixed(1)} tokens in ${ms(seconds / steps)}`;
-  const counted = "These tokens are counted; the speed-up is for the expected number.";
+  const alone = perToken(store.plainOf(lane));
+  const whose = [
+    verdict?.races > 1 ? "First run" : "",
+    lanes.filter(({ about }) => !about.plain).length > 1 ? lane.title : "",
+  ].filter(Boolean);
   return [
-    `${mean}: ${ms(seconds / tokens)} per token.`,
-    plainPrice(store.plainOf(lane), meta),
-    verdict?.races === 1 && isExpected(verdict, first) ? counted : "",
-  ]
-    .filter(Boolean)
-    .join(" ");
+    whose.length ? whose.join(", ") + ": " : "",
+    `${(tokens / steps).toFixed(1)} tokens per step; ${ms(seconds / tokens)} per token`,
+    alone ? ` instead of ${ms(alone)}.` : ".",
+  ].join("");
 }
 
-// A token of plain decoding reads all weights, so the memory bounds its speed. Nothing is said of
-// weights that stay in the processor's cache.
-/** @type {(plain: LaneRun | null, meta: Meta) => string} */
-function plainPrice(plain, { floor_seconds: floor }) {
-  if (!plain?.sum.steps) return "";
-  const each = plain.seconds / plain.sum.tokens;
-  const words = `The large model alone: ${ms(each)} per token`;
-  if (!floor || floor >= each) return `${words}.`;
-  return `${words}, of which reading all its weights takes ${ms(floor)} (${percent(floor / each)}).`;
+/** @type {(lane: LaneRun | null) => number} seconds; 0 if the lane has made no step */
+const perToken = (lane) => (lane?.sum.steps ? lane.seconds / lane.sum.tokens : 0);
+
+/**
+ * More about the price, for "How sure?". A token of plain decoding reads all weights, so the memory
+ * bounds its speed. Nothing is said of weights that stay in the processor's cache.
+ * @param {RunStore} store
+ * @returns {string[]} sentences
+ */
+export function priceDetails({ lanes, first, verdict, meta: { floor_seconds: floor } }) {
+  const each = perToken(lanes.find(({ about }) => about.plain) ?? null);
+  const share = percent(floor / each);
+  return [
+    verdict?.races === 1 && isExpected(verdict, first)
+      ? "The tokens per step above are counted; the speed-up is for the expected number."
+      : "",
+    floor && floor < each
+      ? `Of a token of the large model alone, reading all its weights takes ${ms(floor)} (${share}).`
+      : "",
+  ].filter(Boolean);
 }
 
 /**

@@ -26,7 +26,7 @@ import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
  */
 
 /** @type {[string, string]} a heading and its key in tooltips.json */
-const TARGET = ["target probability", "target probability"];
+const TARGET = ["large model", "target probability"];
 
 /** The panel with the counts. */
 export class DistributionCheck {
@@ -39,7 +39,7 @@ export class DistributionCheck {
     /** @type {(Result | null)[] | null} */
     this.results = null;
     this.lanes = store.lanes;
-    const title = "Is the output lossless? First tokens vs. the target’s distribution";
+    const title = "Is the output lossless? First tokens vs. the large model’s distribution";
     this.panel = makePanel(host, { part: "distribution", title, cls: "run-distribution" });
     const { body, titleBox } = this.panel;
     this.word = el("span", { class: "sq-word" }, titleBox);

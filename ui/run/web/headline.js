@@ -1,7 +1,7 @@
 /* The result of a run in a few words: its verdict, or what is known before there is one. */
 import { known, rate, readable } from "../../shared/web/format.js";
 import { verdictColour } from "../../shared/web/run_words.js";
-import { ratioWords, speedupInWords, speedupWords } from "../../shared/web/verdict_words.js";
+import { speedupInWords, speedupWords, times } from "../../shared/web/verdict_words.js";
 
 /**
  * @import { Headline } from "../../shared/web/schema.js"
@@ -92,23 +92,50 @@ function tokensPerStep({ lane, written }) {
  * @param {RunStore} store
  * @returns {string}
  */
-function codeOf({ code, winner }, { lanes, meta }) {
+function codeOf(headline, { lanes, verdict, meta }) {
+  const { code, winner } = headline;
+  if (overPlain(headline, { lanes, verdict })) return verdictColour(meta, "win");
   if (code !== "wins") return "no_clear_difference";
   return verdictColour(meta, lanes[winner].about.plain ? "slower" : "win");
 }
 
 /**
+ * The lanes that share the first place on the prompt of a headline, fastest first.
  * @param {Headline} headline
- * @param {RunStore} store
+ * @param {Pick<RunStore, "lanes" | "verdict">} store
+ * @returns {number[]} their indexes; empty unless several do
+ */
+export function tied({ code, prompt_name: prompt }, { lanes, verdict }) {
+  const isTied = (i) =>
+    (lanes[i].about.prompt_name ?? "") === prompt && verdict.places[i]?.place === 1;
+  return code === "too_close" ? verdict.order.filter(isTied) : [];
+}
+
+/**
+ * The speed-up of the fastest of these lanes over plain decoding, if it is clear.
+ * @type {(headline: Headline, store: Pick<RunStore, "lanes" | "verdict">) => LaneSpeedup | null}
+ */
+function overPlain(headline, { lanes, verdict }) {
+  const speedup = verdict.speedups?.[tied(headline, { lanes, verdict })[0]];
+  return speedup?.code === "win" && lanes[speedup.over].about.plain ? speedup : null;
+}
+
+/**
+ * @param {Headline} headline
+ * @param {Pick<RunStore, "lanes" | "verdict">} store
  * @returns {string} such as "Sequoia wins: 1.4× the best chain"
  */
-export function headlineInWords({ code, winner, rival, best }, { lanes, verdict }) {
+export function headlineInWords(headline, { lanes, verdict }) {
+  const { code, winner, rival, best } = headline;
   if (code === "too_short") return "Too short to compare";
-  if (code === "too_close") return "Too close to call";
+  if (code === "too_close") {
+    const speedup = overPlain(headline, { lanes, verdict });
+    return speedup ? `${speedupInWords(speedup)} than plain decoding` : "Too close to call";
+  }
   const pair = verdict.pairs.find(({ faster, slower }) => faster === winner && slower === rival);
   const wins = capital(shortName(winner, lanes)) + " wins";
   const whom = best ? `the best ${best}` : shortName(rival, lanes);
-  const words = `${wins}: ${ratioWords(pair)} ${whom}`;
+  const words = `${wins}: ${times(pair.ratio)} ${whom}`;
   return readable(words.split(" ").length > MOST_WORDS ? wins : words);
 }
 

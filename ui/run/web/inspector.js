@@ -3,7 +3,7 @@
    that the picture explains. Under either is the story of the step. */
 import { attr, button, el, pool, show, text } from "../../shared/web/dom.js";
 import { DrawBar, DrawMeter } from "../../shared/web/draw_bar.js";
-import { known, ms, percent, prob } from "../../shared/web/format.js";
+import { count, known, ms, percent, prob } from "../../shared/web/format.js";
 import * as format from "../../shared/web/format.js";
 import { makePanel } from "../../shared/web/panel.js";
 import { rove } from "../../shared/web/roving_focus.js";
@@ -25,8 +25,8 @@ const FIGURES = {
   node: "node",
   level: "depth",
   rank: "child",
-  q: "q, draft",
-  p: "p, target",
+  q: "q, small model",
+  p: "p, large model",
   tq: "residual q",
   tp: "residual p",
   ratio: "p / q",
@@ -46,7 +46,7 @@ export class Inspector {
     this.store = store;
     const panel = makePanel(host, { part: "inspector", title: "Why", cls: "sq-inspector" });
     this.root = panel.root;
-    this.kicker = addTerm(panel.tools, "", "last token tried", "sq-kicker");
+    this.kicker = addTerm(panel.tools, "", "pinned", "sq-kicker");
     const look = { icon: "close", label: "Unpin (Escape)", cls: "sq-mini-btn" };
     this.unpin = button(panel.tools, { ...look, act: () => store.set({ pin: null }) });
     this.walk = new WalkCard(panel.body);
@@ -77,7 +77,7 @@ export class Inspector {
     show(this.card, !isWalk);
     if (isWalk) return this.paintWalk(view);
     if (!view || node === null) return;
-    this.paintKicker(view, node);
+    this.paintKicker(node);
     const state = view.stateOf(node);
     const label = view.label(node);
     const isShownOtherwise = view.piece(node) !== label;
@@ -89,6 +89,8 @@ export class Inspector {
     text(this.why, stepWords.why(view, node));
     const trial = node === "bonus" ? null : view.trial(node);
     this.meter.paint(view.greedy ? null : trial);
+    // on demand: the figures of a node that the visitor points at or pinned
+    show(this.list, [store.hover, store.pin].includes(node));
     this.paintFigures(view, node, trial);
   }
 
@@ -98,21 +100,21 @@ export class Inspector {
     const node = hover ?? pin ?? slow.explained;
     const state = node === null ? "" : slow.stateOf(node);
     this.walk.paint(view, node, state, node === slow.tried);
-    this.paintKicker(view, node, true);
+    this.paintKicker(node);
   }
 
   /**
    * Say above the card why its node is shown.
-   * @type {(view: StepView, node: NodeId | null, isWalk?: boolean) => void}
+   * @type {(node: NodeId | null) => void}
    */
-  paintKicker(view, node, isWalk = false) {
+  paintKicker(node) {
     const { hover, pin } = this.store;
-    let word = view.trials.length ? "last token tried" : "no trial in this step";
-    if (isWalk) word = "";
+    let word = "";
     if (node !== null && pin === node) word = "pinned";
     if (node !== null && hover === node) word = "under the pointer";
     text(this.kicker, word);
-    markTerm(this.kicker, word);
+    if (word) markTerm(this.kicker, word);
+    show(this.kicker, Boolean(word));
     show(this.unpin, word === "pinned");
   }
 
@@ -161,7 +163,7 @@ function trialFigures(trial, view) {
   return { ...residual, ...left, ...ratio, u: known(u) ? prob(u) : "none" };
 }
 
-/** The story of the step. Pressing a token or a trial pins its node. */
+/** The story of the step. Pressing a trial pins its node. */
 class StepStory {
   /** @type {StepView | null} */
   shown = null;
@@ -176,16 +178,11 @@ class StepStory {
    */
   constructor(store, host) {
     this.store = store;
-    const root = el("div", { class: "sq-story", "data-part": "story" }, host);
-    this.title = el("h3", { class: "sq-sub" }, root);
-    this.path = el("p", { class: "sq-path", "data-part": "path" }, root);
-    const look = { type: "button", class: "sq-pill sq-pill-small" };
-    this.pills = pool(() => el("button", look, this.path));
+    const root = el("details", { class: "sq-story run-more", "data-part": "story" }, host);
+    this.title = el("summary", {}, root);
     this.line = el("p", { class: "sq-step-line" }, root);
-    this.trialsTitle = el("h3", { class: "sq-sub", text: "Trials in order" }, root);
     this.list = el("ol", { class: "sq-trials", "data-part": "trials" }, root);
     this.rows = pool(() => new TrialRow(this.list));
-    rove(this.path);
     rove(this.list);
     root.addEventListener("click", (event) => this.click(event));
     root.addEventListener("pointerover", (event) => this.over(event));
@@ -217,29 +214,17 @@ class StepStory {
   }
 
   paintStep(view) {
-    text(this.title, view ? "Step " + (this.store.at + 1) : "");
-    text(this.line, view ? this.numbers(view) : "");
-    this.paintPath(view);
     const trials = view ? view.trials : [];
-    show(this.trialsTitle, trials.length > 0);
+    text(this.title, view ? `Step ${this.store.at + 1}: ${count(trials.length, "trial")}` : "");
+    text(this.line, view ? this.numbers(view) : "");
     const rows = this.rows.take(trials.length);
     trials.forEach((trial, i) => rows[i].fill(view, trial));
-  }
-
-  paintPath(view) {
-    const nodes = view ? [...view.path, ...(view.kind === "none" ? [] : ["bonus"])] : [];
-    const pills = this.pills.take(nodes.length);
-    nodes.forEach((node, i) => {
-      text(pills[i], view.label(node));
-      pills[i].dataset.s = view.stateOf(node);
-      pills[i].dataset.node = node;
-    });
   }
 
   numbers(view) {
     const { emitted, finish: end } = view.step;
     const time = sourced(ms(view.seconds), this.store.word);
-    const made = `${format.count(emitted.length, "token")} emitted in ${time}.`;
+    const made = `${count(emitted.length, "token")} emitted in ${time}.`;
     const ended = end ? ` The run ends here: ${finish(end)}.` : "";
     return stepWords.stepLine(view).replace(/\.$/, "; ") + made + ended;
   }

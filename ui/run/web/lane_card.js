@@ -12,7 +12,7 @@ import { rove } from "../../shared/web/roving_focus.js";
 import * as runWords from "../../shared/web/run_words.js";
 import { addTerm } from "../../shared/web/tooltips.js";
 import { TreeThumbnail } from "../../shared/web/tree_thumbnail.js";
-import { speedupWords } from "../../shared/web/verdict_words.js";
+import { speedupWords, times as inWords } from "../../shared/web/verdict_words.js";
 
 /**
  * @import { LanePlace, LaneShown, Result, SampleCount } from "../../shared/web/schema.js"
@@ -38,7 +38,7 @@ const VERDICTS = {
   exact: "exact",
   tie: "tie",
   bug: "bug",
-  fits: "consistent with the target",
+  fits: "consistent",
   undecided: "undecided",
   poor: "poor fit",
   blind: "no information",
@@ -87,15 +87,11 @@ export class LaneCard {
     this.place = addTerm(finish, "", "place", "run-place");
     this.place.dataset.part = "place";
     const { description, rule } = about;
-    const how = described({
-      ...about,
-      description: [description, rule].filter(Boolean).join(", "),
-    });
-    const short = briefly(description ?? "", this.store.meta);
-    const brief = described({ ...about, description: short, rates: "" });
+    const whole = [description, rule].filter(Boolean).join(", ");
+    const how = described({ ...about, description: whole });
     const box = el("div", { class: "run-about" }, this.root);
     this.thumbnail = new TreeThumbnail(box, ...THUMBNAIL);
-    el("p", { class: "run-how", text: brief, title: how }, box);
+    el("p", { class: "run-how", text: briefly(about), title: how }, box);
   }
 
   /**
@@ -201,7 +197,7 @@ export class LaneCard {
       this.paintProgress(lane.sums[done], goal, places[index] ?? null, placed);
       if (verdict?.speedups[index]) this.paintVerdict(verdict);
       else this.paintSpeed(other, reference);
-      text(this.counted, verdict ? countedIn(verdict) : "");
+      text(this.counted, verdict ? countedIn(verdict) : "Up to the step shown:");
     }
     this.text.mark();
   }
@@ -242,7 +238,10 @@ export class LaneCard {
   paintFinish(isOver, wasMoving) {
     const isNew = wasMoving && !this.root.dataset.finish;
     show(this.time, isOver);
-    text(this.time, isOver ? format.seconds(this.lane.seconds) : "");
+    const { tokens, seconds } = this.lane.sum;
+    const isShort = tokens < goalOf(this.store);
+    const ended = (isShort ? `${tokens} tokens in ` : "") + format.seconds(seconds);
+    text(this.time, isOver ? ended : "");
     if (!isOver) attr(this.root, "data-finish", null);
     else if (!this.root.dataset.finish) attr(this.root, "data-finish", isNew ? "new" : "seen");
   }
@@ -262,7 +261,7 @@ export class LaneCard {
     this.fill.style.transform = `scaleX(${reached / goal})`;
     attr(this.bar, "aria-valuemax", goal);
     attr(this.bar, "aria-valuenow", reached);
-    text(this.tokens, `${grouped(sum.tokens)} / ${grouped(goal)} tokens`);
+    text(this.tokens, `${grouped(sum.tokens)}/${grouped(goal)} tokens`);
   }
 
   /** @param {Sum} sum */
@@ -293,7 +292,7 @@ export class LaneCard {
     const self = reference === this.index;
     const ratio = other && !self ? speedRatio(this.lane, other, time) : NaN;
     show(this.speed, known(ratio));
-    text(this.ratio, ratio.toFixed(2) + "×");
+    text(this.ratio, known(ratio) ? inWords(ratio) : "");
     text(this.unit, baseline(lanes[reference]) + (isOver ? "" : " so far"));
     show(this.range, false);
     attr(this.root, "data-verdict", null);
@@ -347,13 +346,10 @@ export class LaneCard {
 /** @type {(lane: LaneRun | undefined) => string} the name of the lane that a speed-up is over */
 const baseline = (lane) => (lane?.about.plain ? lane.title.toLowerCase() : (lane?.title ?? ""));
 
-// The clock's name is cut at its first comma, which leaves the name of the machine. The source of
-// the acceptance rates is left out, because the notes name it. The tooltip has both.
-/** @type {(description: string, meta: any) => string} */
-function briefly(description, { clock }) {
-  const [short] = description.split(", from acceptance rates");
-  return clock ? short.replace(clock, () => clock.split(",")[0]) : short;
-}
+// The size of the tree, and the verifier if it is not the usual one. The tooltip has all.
+/** @type {(lane: Partial<LaneShown>) => string} */
+const briefly = ({ verifier, most, changes, kind, plain }) =>
+  described({ verifier: verifier === "sequoia" ? "" : verifier, most, changes, kind, plain });
 
 /**
  * How a lane decodes. The most important parts come first, because the page may cut the end.
@@ -369,7 +365,7 @@ function described({ description, verifier, plain, most, changes, kind, rates })
   return [...parts, runWords.sourced(description ?? "", rates)]
     .filter(Boolean)
     .map(readable)
-    .join(" · ");
+    .join(", ");
 }
 
 // On a chain, nothing is left to sample without replacement.

@@ -22,8 +22,7 @@ export function linkMoment(view, store, fill, { written = same, read = same } = 
       if (Object.keys(values).length)
         whenShown(store, () => withFormValues(view, (now) => fill({ ...now, ...read(values) })));
     },
-    say: (words, isError) =>
-      whenShown(store, () => store.set({ [isError ? "error" : "notice"]: words })),
+    say: (words, isError) => whenShown(store, () => (isError ? failed : said)(store, words)),
   });
   let last = "";
   store.onPaint(() => {
@@ -47,6 +46,14 @@ export function offerShown(view, store) {
 }
 
 const same = (values) => values;
+const SAID = 4000; // ms that a notice stays
+
+const failed = (store, error) => store.set({ error });
+
+function said(store, notice) {
+  store.set({ notice });
+  setTimeout(() => store.notice === notice && store.set({ notice: null }), SAID);
+}
 
 // The step for the address: the one on screen. Null if no step is on screen. Also null while the
 // run plays, while the newest step is followed, or while the whole text is shown. The lane is null

@@ -43,7 +43,6 @@ export class PlaybackBar {
     this.speed = el("select", { class: "sq-input sq-speed", ...speed }, root);
     for (const [value, label] of RATES) el("option", { value, text: label }, this.speed);
     this.speed.addEventListener("change", () => store.chooseRate(this.speed.value));
-    this.help = button(root, { text: "?", label: "Keyboard help", cls: "sq-help-btn" });
     this.listen();
     this.size = sized(this.track, () => store.changed());
   }
@@ -52,17 +51,11 @@ export class PlaybackBar {
     const { store } = this;
     const look = { class: "sq-transport", role: "group", "aria-label": "Playback" };
     const group = el("div", look, root);
-    const make = (icon, label, act) => {
-      const made = button(group, { icon, label, act });
-      made.dataset.act = icon;
-      return made;
-    };
-    make("first", "First step (Home)", () => store.seek(0));
+    const make = (icon, label, act) => button(group, { icon, label, act });
     make("back", "One step back (←)", () => store.step(-1));
     this.playing = make("play", "Play (space)", () => store.toggle());
     this.playing.classList.add("sq-play");
     make("next", "One step forward (→)", () => store.step(1));
-    make("last", "End (End)", () => store.seekEnd());
     rove(group);
   }
 

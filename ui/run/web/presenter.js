@@ -3,7 +3,6 @@
    lane, and of each lane the text and the tokens so far. The view's keyboard shortcuts work in the
    dialog, too. */
 import { PresenterTree } from "./presenter_tree.js";
-import { rowName } from "./scrubber.js";
 import { promptText, writeToken } from "./written_text.js";
 import { attr, button, el, pool, setIcon, show, sized, text } from "../../shared/web/dom.js";
 import { count, readable } from "../../shared/web/format.js";
@@ -279,7 +278,7 @@ class PresenterTotals {
       const { node, title, number, bar } = rows[i];
       const { tokens } = lane.sums[store.shown(lane)];
       attr(node, "data-row", lane.about.plain ? "plain" : "run");
-      text(title, lanes.length > 1 ? lane.title : rowName(lane.largest));
+      text(title, lane.title);
       text(number, count(tokens, "token"));
       bar.style.width = (Math.min(1, tokens / all) * 100).toFixed(1) + "%";
     });

@@ -1,5 +1,5 @@
-/* The prompts of a run, and what the styles of the tokens mean. */
-import { attr, button, el, show, text } from "../../shared/web/dom.js";
+/* The prompts of a run, unless they are those in the form. */
+import { attr, el, show, text } from "../../shared/web/dom.js";
 import { readable } from "../../shared/web/format.js";
 
 /**
@@ -26,23 +26,15 @@ export class PromptLines {
       const whose = el("span", {}, root);
       return { root, whose, wording: el("span", { class: "sq-asked-text" }, root) };
     });
-    const hint = "Copy this run’s prompts, lanes and settings to the form";
-    const look = { text: "Copy to form", cls: "sq-asked-take", part: "take", hint };
-    this.taker = button(this.root, { ...look, act: () => page.take?.(store.name) });
-    const key = el("span", { class: "sq-key" }, this.root);
-    el("span", { class: "sq-tok sq-tok-draft", text: "small model (draft)" }, key);
-    el("span", { class: "sq-tok sq-tok-own", text: "large model (target)" }, key);
   }
 
   paint() {
     const { page } = this;
-    const { prompt, second_prompt: second, chat, label, title } = this.store.meta;
-    const isOther = Boolean(page.prompt) && page.prompt() !== prompt;
-    const whose = isOther ? "a different prompt" : "prompt";
-    this.paintPrompt(0, prompt, whose + (chat ? ", as a chat message" : ""));
+    const { prompt, second_prompt: second, chat } = this.store.meta;
+    const isInForm = !second && !chat && page.prompt?.() === prompt;
+    const whose = page.prompt && page.prompt() !== prompt ? "a different prompt" : "prompt";
+    this.paintPrompt(0, isInForm ? "" : prompt, whose + (chat ? ", as a chat message" : ""));
     this.paintPrompt(1, second, "second prompt");
-    const isWorthTaking = isOther || label !== "measured" || Boolean(title);
-    show(this.taker, Boolean(page.take) && isWorthTaking);
   }
 
   paintPrompt(number, prompt, name) {

@@ -2,12 +2,15 @@
    readers. */
 import { placeInWords } from "./lane_places.js";
 import { resultsInWords } from "./headline.js";
-import { el, pool, show, text } from "../../shared/web/dom.js";
+import { button, el, pool, show, text } from "../../shared/web/dom.js";
 import { readable } from "../../shared/web/format.js";
 import { FactStrip, runFacts } from "../../shared/web/run_facts.js";
 import * as runWords from "../../shared/web/run_words.js";
 
-/** @import { RunStore } from "./run_store.js" */
+/**
+ * @import { Page } from "./run_view.js"
+ * @import { RunStore } from "./run_store.js"
+ */
 
 /** The facts and notes. */
 export class RunAbout {
@@ -17,13 +20,18 @@ export class RunAbout {
   /**
    * @param {RunStore} store
    * @param {HTMLElement} host
+   * @param {Page} page
    */
-  constructor(store, host) {
+  constructor(store, host, page) {
     this.store = store;
     this.root = el("div", { class: "sq-head", "data-part": "head" }, host);
     const about = el("div", { class: "sq-about" }, this.root);
     this.badge = el("span", { class: "sq-badge", "data-part": "badge" }, about);
     this.about = new FactStrip(about);
+    const hint = "Copy this run’s prompts, lanes and settings to the form";
+    const look = { text: "Copy to form", part: "take", hint };
+    this.taker = button(about, { ...look, act: () => page.take?.(store.name) });
+    show(this.taker, Boolean(page.take));
     this.notes = el("ul", { class: "run-notes", "data-part": "notes" }, this.root);
     this.noteLines = pool(() => el("li", {}, this.notes));
     this.spoken = el("p", { class: "sq-spoken", "aria-live": "polite" }, this.root);

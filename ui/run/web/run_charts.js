@@ -2,18 +2,17 @@
    four times a second. */
 import { laneStyles } from "./lane_style.js";
 import { baseOf, goalOf, speedRatio } from "./lane_places.js";
-import { Chart, followTheme } from "../../shared/web/chart.js";
+import { followTheme } from "../../shared/web/chart.js";
 import { button, el, show, text } from "../../shared/web/dom.js";
+import { figurePanel } from "../../shared/web/figure_panel.js";
 import { plotlyText } from "../../shared/web/format.js";
-import { makePanel } from "../../shared/web/panel.js";
 import { factLines, runFacts } from "../../shared/web/run_facts.js";
-import { rove } from "../../shared/web/roving_focus.js";
 import { isHypothetical } from "../../shared/web/run_words.js";
 import { csv, saveText } from "../../shared/web/save_file.js";
-import * as pictures from "../../shared/web/save_picture.js";
 import { addTerm } from "../../shared/web/tooltips.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
+/** @typedef {import("../../shared/web/chart.js").Chart} Chart */
 /** @typedef {import("./lane_run.js").LaneRun} LaneRun */
 /** @typedef {import("./lane_style.js").LaneStyle} LaneStyle */
 /** @typedef {import("./run_store.js").RunStore} RunStore */
@@ -62,7 +61,6 @@ export class RunCharts {
     this.words = el("p", note, this.speedup.panel.foot);
     const hint = TOOLTIPS["button save a run as csv"];
     button(this.tokens.panel.tools, { text: "CSV", hint, act: () => this.saveCsv() });
-    for (const { panel } of [this.tokens, this.speedup]) rove(panel.root);
     followTheme([{ draw: () => this.drawAgain() }]);
   }
 
@@ -74,20 +72,16 @@ export class RunCharts {
    * @returns {Figure}
    */
   figure(part, title, none, make) {
-    const panel = makePanel(this.root, { part, title, cls: "run-figure" });
-    const word = el("span", { class: "sq-word" }, panel.titleBox);
-    const chart = new Chart(panel.body, title);
-    const why = el("p", { class: "run-note run-waiting", text: WAITING }, panel.body);
-    panel.root.dataset.empty = "yes";
-    const figure = { panel, word, chart, make, why, none, shows: "", at: 0 };
     const caption = () => {
       const { meta } = this.store;
       const shown = (isHypothetical(meta) ? "hypothetical, " : "") + word.textContent;
       return [title + ": " + shown, ...factLines(meta, runFacts(meta))];
     };
-    const drawn = () => (panel.root.dataset.empty ? null : chart.drawn);
-    pictures.buttons(panel.tools, drawn, part, { caption });
-    return figure;
+    const about = { part, title, cls: "run-figure" };
+    const { panel, word, chart } = figurePanel(this.root, about, { caption });
+    const why = el("p", { class: "run-note run-waiting", text: WAITING }, panel.body);
+    panel.root.dataset.empty = "yes";
+    return { panel, word, chart, make, why, none, shows: "", at: 0 };
   }
 
   paint() {
@@ -101,7 +95,8 @@ export class RunCharts {
     text(this.speedup.word, [word, over].filter(Boolean).join(", "));
     text(
       this.words,
-      "Each line is a lane’s pace up to its last step (tokens per second), divided by the pace of the lane it is compared with. It is of this run alone; the verdict above has the interval.",
+      "Each line is a lane’s pace (tokens per second) up to its last step, divided by that of the " +
+        "lane it is compared with. It is of this run alone; the verdict has the interval.",
     );
     this.drawSoon();
   }
@@ -112,6 +107,7 @@ export class RunCharts {
     for (const figure of [this.tokens, this.speedup]) {
       figure.shows = "";
       figure.panel.root.dataset.empty = "yes";
+      delete figure.chart.node.dataset.drawn; // there is nothing to save
       text(figure.why, WAITING);
     }
   }
@@ -189,7 +185,7 @@ export class RunCharts {
       const y = sums.map((sum) => (self ? 1 : speedRatio(lane, other, sum.seconds)));
       const known = y.map((value) => (Number.isFinite(value) ? value : null));
       top = Math.max(top, ...known);
-      return this.curve(i, styles[i], sums, known, "%{y:.2f}× at %{x:.3f} s");
+      return this.curve(i, styles[i], sums, known, "%{y:.1f}× at %{x:.3f} s");
     });
     return { data: curves, layout: this.layout("speed-up (×)", top * 1.08) };
   }

@@ -34,10 +34,6 @@ export class RunKeys {
       this.isVisible = entries[entries.length - 1].isIntersecting;
     }).observe(stage.root);
     this.dialog = this.makeHelp(stage.root);
-    stage.scrubber.help.addEventListener("click", (event) => {
-      this.release(event); // otherwise closing the dialog would focus the button again
-      this.help();
-    });
   }
 
   /** @returns {[string, string][]} keys, separated by spaces, and what they do */
@@ -98,7 +94,7 @@ export class RunKeys {
       "=": () => view.pan.zoomBy(1.25),
       "-": () => view.pan.zoomBy(0.8),
       0: () => view.pan.zoomFit(),
-      "/": () => tools.search.focus(),
+      "/": () => tools.find(),
       p: () => this.stage.presenter.toggle(),
       "?": () => this.stage.presenter.isOpen || this.help(),
       Escape: () => this.escape(),
@@ -134,7 +130,7 @@ export class RunKeys {
   // Takes the focus from a button or menu that was used with the pointer, so that the next key goes
   // to the view.
   release(event) {
-    const used = event.target.closest?.("button, select");
+    const used = event.target.closest?.("button, select, summary");
     const near = this.isVisible || used?.matches("[role=tab]"); // the tab may open this view
     if (used && near && !used.matches(":focus-visible")) used.blur();
   }
@@ -166,7 +162,7 @@ export class RunKeys {
     if (!this.isVisible || ctrlKey || metaKey || altKey || defaultPrevented) return false;
     if (target.closest?.(TYPING)) return false;
     if (target !== document.body && !this.stage.root.contains(target)) return false;
-    if (key === " " && target.closest?.("button")) return false; // space presses the button
+    if (key === " " && target.closest?.("button, summary")) return false; // space presses it
     return !this.dialog.open || key === "?";
   }
 }

@@ -16,8 +16,7 @@ import { StepBars } from "./step_bars.js";
 import { TreePanel } from "./tree_panel.js";
 import { RunVerdict } from "./verdict.js";
 import { Banners } from "../../shared/web/banners.js";
-import { button, el, show } from "../../shared/web/dom.js";
-import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
+import { el, show } from "../../shared/web/dom.js";
 
 /**
  * @import { FormBeside } from "../../shared/web/form_buttons.js"
@@ -76,7 +75,7 @@ export class RunView {
     this.grid = el("div", { class: "run-lanes", "data-part": "lanes" }, frame);
     this.prompts = new PromptLines(store, frame, page);
     this.buildSteps(frame, page);
-    this.about = new RunAbout(store, frame);
+    this.about = new RunAbout(store, frame, page);
     this.analysis = new Analysis(store, frame, page);
     this.empty = el("div", { class: "sq-empty", "data-part": "empty" }, frame);
     el("p", { class: "sq-empty-title", text: "Press Run" }, this.empty);
@@ -90,15 +89,12 @@ export class RunView {
     this.main = el("div", { class: "sq-main" }, frame);
     const left = el("div", { class: "sq-left" }, this.main);
     const right = el("div", { class: "sq-right" }, this.main);
-    this.tree = new TreePanel(store, left, this.scrubber.root);
+    this.tree = new TreePanel(store, left);
     this.bars = new StepBars(store, left, this.scrubber);
     this.inspector = new Inspector(store, right);
     this.presenter = new Presenter(store, root, () => presenterHead(store));
-    const hint = TOOLTIPS["button present"];
-    const look = { icon: "present", label: "Presenter mode (P)", part: "present", hint };
-    this.present = button(this.scrubber.root, { ...look, act: () => this.presenter.open() });
-    this.scrubber.help.before(this.present);
     this.keys = new RunKeys(store, this, page);
+    this.tree.tools.makeView(this.presenter, this.keys);
   }
 
   // While the page waits for its first message, the panels are laid out behind the skeleton, so
@@ -126,7 +122,6 @@ export class RunView {
     for (const card of this.cards) card.paint(baseOf(store, card.index));
     for (const panel of [this.bars, this.scrubber, this.tree]) panel.paint();
     if (!isOpening) this.inspector.paint(); // hidden in the opening
-    this.present.disabled = !store.steps.length;
     for (const panel of [this.presenter, this.about, this.analysis]) panel.paint();
     this.settle();
   }

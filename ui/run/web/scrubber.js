@@ -1,11 +1,12 @@
 /* The playback bar of a run. Its track shows the chosen lane as a row of blocks, one for each step.
    Steps that are too narrow to see share a block. The part of a block in which the draft runs is
-   hatched, and the rest is solid. If another lane on the same prompt is plain, a second row above
-   shows its steps on the same time axis. All other lanes are thin lines below. */
+   hatched, and the rest, with the number of the step's tokens, is solid. If another lane on the
+   same prompt is plain, a second row above shows its steps on the same time axis. All other lanes
+   are thin lines below. */
 import { drawLine, laneStyles } from "./lane_style.js";
 import { PlaybackBar } from "./playback_bar.js";
 import { drawnBlocks } from "./track_blocks.js";
-import { attr, el, show, svg, text } from "../../shared/web/dom.js";
+import { attr, el, svg, text } from "../../shared/web/dom.js";
 import * as format from "../../shared/web/format.js";
 import { sourced } from "../../shared/web/run_words.js";
 import { secondsOf } from "../../shared/web/step_view.js";
@@ -21,25 +22,23 @@ const GAP = 4; // px between the rows, and above and below them
 const THIN = 10; // px for the line of another lane
 const LEAST_NUMBER = 10; // px; a row has numbers if the median solid part is at least this wide
 const GROWTH = 1.25; // factor by which the track's time span grows when a run outgrows it
-const KEY = "striped: small model; solid: rest of the step";
 
 /**
- * Where a row is drawn. row: name of the SVG group of its numbers. drafting, passing: names of the
- * SVG paths of the hatched and the solid parts of its blocks.
- * @typedef {{row: "plain" | "run", drafting: string, passing: string}} Row
+ * Names of the SVG paths of the hatched and the solid parts of a row's blocks.
+ * @typedef {{drafting: string, passing: string}} Row
  */
 
 /** @type {Row} */
-const PLAIN_ROW = { row: "plain", drafting: "plain", passing: "plain" };
+const PLAIN_ROW = { drafting: "plain", passing: "plain" };
 /** @type {Row} */
-const RUN_ROW = { row: "run", drafting: "draft", passing: "pass" };
+const RUN_ROW = { drafting: "draft", passing: "pass" };
 
 let bars = 0; // on the page, for the ids of their patterns
 
 /** The playback's controls. */
 export class Scrubber extends PlaybackBar {
   shape = ""; // everything that the drawn blocks depend on, as one string
-  written = { plain: 0, run: 0 }; // how many numbers each row shows
+  written = 0; // how many numbers are shown
   /** @type {{from: number, to: number} | null} the steps in the panel "Time per step"; null until
    * that panel is painted */
   range = null;
@@ -52,13 +51,9 @@ export class Scrubber extends PlaybackBar {
     super(store, host);
     this.root.classList.add("sq-beat");
     const names = el("div", { class: "sq-beat-names", "aria-hidden": "true" });
-    this.names = [el("span", { text: "alone" }, names), el("span", {}, names)];
-    const counts = el("div", { class: "sq-beat-counts", "aria-hidden": "true" });
-    this.counts = [el("span", {}, counts), el("span", {}, counts)];
-    this.key = el("span", { class: "sq-beat-key" });
-    this.place.before(this.key);
+    this.names = [el("span", {}, names), el("span", {}, names)];
+    this.place.before(makeKey());
     this.track.before(names);
-    this.track.after(counts);
     this.drawRows();
   }
 
@@ -74,8 +69,7 @@ export class Scrubber extends PlaybackBar {
     this.plain = svg("path", { class: "sq-beat-plain" }, this.past);
     this.draft = svg("path", { fill: `url(#${id})` }, this.past);
     this.pass = svg("path", { class: "sq-beat-pass" }, this.past);
-    const numbers = () => svg("g", { class: "sq-beat-numbers" }, this.past);
-    this.numbers = { plain: numbers(), run: numbers() };
+    this.numbers = svg("g", { class: "sq-beat-numbers" }, this.past);
     this.lines = svg("g", {}, this.past);
   }
 
@@ -91,28 +85,23 @@ export class Scrubber extends PlaybackBar {
     const count = steps.length;
     const some = count > 0;
     this.paintControls(some);
-    text(this.place, some ? `step shown: ${at + 1} / ${count}` : "no steps");
-    text(this.names[1], rowName(this.store.largest));
-    show(this.key, this.store.largest.n > 1);
+    text(this.place, some ? `step ${at + 1}/${count}` : "no steps");
+    [this.store.plain, this.store.lane].forEach((lane, i) => {
+      text(this.names[i], lane?.title ?? "");
+      attr(this.names[i], "title", lane?.title ?? null);
+    });
     const words = some ? this.stepInWords(at) : "no steps yet";
     this.paintSlider(1, Math.max(count, 1), Math.max(at + 1, 1), words);
     this.paintBlocks();
-    text(this.key, this.written.run ? `${KEY}; numbers: tokens` : KEY);
     if (some) this.paintTime();
   }
 
   // Show blocks up to the current playback time. A number appears once its block is complete.
   paintTime() {
     const { store } = this;
-    const { plain } = store;
     this.head.style.transform = `translateX(${this.share(store.time) * this.size.w}px)`;
     this.cut(this.past, store.time);
-    const { tokens, seconds } = store.lane.sums[store.written + 1];
-    const alone = plain?.sumAt(store.time);
-    this.cut(this.numbers.plain, alone?.seconds ?? 0);
-    this.cut(this.numbers.run, seconds);
-    text(this.counts[0], alone ? format.count(alone.tokens, "token") : "");
-    text(this.counts[1], format.count(tokens, "token"));
+    this.cut(this.numbers, store.lane.sums[store.written + 1].seconds);
   }
 
   share(seconds) {
@@ -148,14 +137,12 @@ export class Scrubber extends PlaybackBar {
     this.track.style.height = tall + "px";
     attr(this.chart, "viewBox", `0 0 ${wide} ${tall}`);
     this.names[0].style.display = hasPlain ? "" : "none";
-    this.counts[0].style.display = hasPlain ? "" : "none";
     const parts = { plain: "", draft: "", pass: "" };
-    this.written = { plain: 0, run: 0 };
+    this.written = 0;
     if (hasPlain) this.drawRow(blocksOf(plain), GAP, wide, parts, PLAIN_ROW);
     const top = hasPlain ? ROW + 2 * GAP : GAP;
     this.drawRow(blocksOf(lane), top, wide, parts, RUN_ROW);
-    for (const [row, count] of Object.entries(this.written))
-      while (this.numbers[row].children.length > count) this.numbers[row].lastChild.remove();
+    while (this.numbers.children.length > this.written) this.numbers.lastChild.remove();
     for (const key of Object.keys(parts)) attr(this[key], "d", parts[key]);
     this.drawLines(others, below, wide);
   }
@@ -171,26 +158,25 @@ export class Scrubber extends PlaybackBar {
 
   /** @type {(blocks: Block[], y: number, wide: number, parts: Record<string, string>,
    *   names: Row) => void} */
-  drawRow(blocks, y, wide, parts, { row, drafting, passing }) {
+  drawRow(blocks, y, wide, parts, { drafting, passing }) {
     const scale = wide / this.span;
     const widths = blocks.map(({ pass, to }) => (to - pass) * scale).sort((a, b) => a - b);
-    const isNumbered = widths[widths.length >> 1] >= LEAST_NUMBER;
+    const isNumbered = passing === "pass" && widths[widths.length >> 1] >= LEAST_NUMBER;
     for (const { start, middle, end, tokens } of drawnBlocks(blocks, scale)) {
       if (middle > start) parts[drafting] += block(start, middle, y);
       if (end > middle) parts[passing] += block(middle, end, y);
       const isWide = end - middle > LEAST_NUMBER - 3;
-      if (isNumbered && isWide) this.number(row, (middle + end) / 2, y, tokens);
+      if (isNumbered && isWide) this.number((middle + end) / 2, y, tokens);
     }
   }
 
   // Existing text elements are reused, because each new one costs the browser a layout.
-  number(row, x, y, tokens) {
-    const made =
-      this.numbers[row].children[this.written[row]] ?? svg("text", {}, this.numbers[row]);
+  number(x, y, tokens) {
+    const made = this.numbers.children[this.written] ?? svg("text", {}, this.numbers);
     attr(made, "x", x.toFixed(1));
     attr(made, "y", y + ROW / 2);
     text(made, String(tokens));
-    this.written[row] += 1;
+    this.written += 1;
   }
 
   stepInWords(i) {
@@ -223,10 +209,13 @@ const blocksOf = (lane) =>
     return { from, pass, to: lane.until(i), tokens: step.emitted.length };
   });
 
-/** @type {(tree: {n: number, rows: number}) => string} name of the row; tree: the run's largest */
-export function rowName({ n, rows }) {
-  if (n === 1) return "alone";
-  return rows > 1 ? "with tree" : "with chain";
+// What the styles of the tokens and of the blocks mean.
+function makeKey() {
+  const key = el("span", { class: "sq-key sq-beat-key" });
+  el("span", { class: "sq-tok sq-tok-draft", text: "small model (draft)" }, key);
+  el("span", { class: "sq-tok sq-tok-own", text: "large model (target)" }, key);
+  el("span", { text: "striped: drafting" }, key);
+  return key;
 }
 
 const block = (from, to, y) =>

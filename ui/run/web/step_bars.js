@@ -21,8 +21,8 @@ const BELOW = 42; // px; height of tokens and step numbers
 const LEAST_APART = 28; // px; smallest distance between two step numbers
 /** @type {["draft" | "verify" | "overhead", string][]} */
 const PHASES = [
-  ["draft", "draft model"],
-  ["verify", "target model"],
+  ["draft", "small model"],
+  ["verify", "large model"],
   ["overhead", "everything else"],
 ];
 

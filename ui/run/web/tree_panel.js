@@ -1,5 +1,5 @@
 /* The panel "Token tree": the tree of the step on screen, what happens when a person points at a
-   node, and the panel's controls, legend and note. */
+   node, and the panel's menu "View" and note. */
 import { lastFullStep } from "./steps_to_show.js";
 import { treePicture } from "./tree_picture.js";
 import { attr, button, el, segments, show, text } from "../../shared/web/dom.js";
@@ -19,6 +19,8 @@ import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
  * @import { StepLook } from "../../shared/web/step_tree.js"
  * @import { StepView } from "../../shared/web/step_view.js"
  * @import { NodeId } from "../../shared/web/tree_layout.js"
+ * @import { Presenter } from "./presenter.js"
+ * @import { RunKeys } from "./run_keys.js"
  * @import { RunStore } from "./run_store.js"
  */
 
@@ -38,19 +40,18 @@ export class TreePanel {
   /**
    * @param {RunStore} store
    * @param {Element} host
-   * @param {Element} controls the element for the buttons of a step's four phases
    */
-  constructor(store, host, controls) {
+  constructor(store, host) {
     this.store = store;
     const panel = makePanel(host, { part: "tree", title: "Token tree", cls: "sq-tree" });
     this.panel = panel;
     this.title = panel.titleBox.firstElementChild;
+    const phases = el("span", {}, panel.tools);
     this.tools = new TreeTools(store, panel.tools, this);
-    this.legend = new Legend(panel.body);
     this.treeNote = new TreeNote(store, panel.body);
     this.pointer = new TreePointer(this);
     const step = el("div", { class: "sq-step" }, panel.body);
-    this.phases = new PhaseBar(store.slow, controls, el("div", {}, step));
+    this.phases = new PhaseBar(store.slow, phases, el("div", {}, step));
     this.drawing = new StepTree(store.slow, step, this.pointer);
   }
 
@@ -67,9 +68,8 @@ export class TreePanel {
     const { store } = this;
     const step = store.view();
     const { lanes, lane } = store;
-    text(this.title, lanes.length > 1 ? `Token tree: ${lane.title}` : "Token tree");
+    text(this.title, lanes.length > 1 ? `Tree: ${lane.title}` : "Token tree");
     this.tools.paint(step);
-    this.legend.paint(step, store.heat);
     this.treeNote.paint();
     const look = step ? this.look(step) : {};
     const key = step ? this.keyOf(step, look) : [];
@@ -77,6 +77,7 @@ export class TreePanel {
     this.painted = key;
     if (isSame) return;
     this.phases.paint(store.word);
+    show(this.phases.time, Boolean(step) && store.slow.shown !== null);
     this.drawing.paint(look);
   }
 
@@ -243,7 +244,7 @@ const SEARCH = {
   "data-part": "search",
 };
 
-/** The search field and the buttons. */
+/** The menu "View": what the tree shows, how large, and for whom. It opens below the title. */
 class TreeTools {
   /**
    * @param {RunStore} store
@@ -253,15 +254,42 @@ class TreeTools {
   constructor(store, host, tree) {
     this.store = store;
     this.tree = tree;
-    const box = el("span", { class: "sq-search" }, host);
+    this.root = el("details", { class: "sq-view", "data-part": "view" }, host);
+    el("summary", { class: "sq-btn", text: "View" }, this.root);
+    this.bar = el("div", { class: "sq-view-tools" }, this.root);
+    const box = el("span", { class: "sq-search" }, this.bar);
     this.search = el("input", SEARCH, box);
     this.hits = el("span", { class: "sq-hits", "aria-live": "polite" }, box);
     this.search.addEventListener("input", () => store.set({ query: this.search.value }));
     this.search.addEventListener("keydown", (event) => this.key(event));
-    this.makeModes(host);
-    this.makeZoom(host);
-    this.saves = pictures.formats(host, "picture of this step", (format) => this.save(format));
-    rove(host);
+    this.makeModes(this.bar);
+    this.makeZoom(this.bar);
+    const save = (format) => this.save(format);
+    this.saves = pictures.formats(this.bar, "picture of this step", save);
+    this.legend = new Legend(this.root);
+  }
+
+  /**
+   * Add the buttons that open presenter mode and the list of keys.
+   * @param {Presenter} presenter
+   * @param {RunKeys} keys
+   */
+  makeView(presenter, keys) {
+    const hint = TOOLTIPS["button present"];
+    const look = { text: "Presenter", part: "present", hint };
+    this.present = button(this.bar, { ...look, act: () => presenter.open() });
+    const help = button(this.bar, { text: "Keys", label: "Keyboard help", part: "keys" });
+    help.addEventListener("click", (event) => {
+      keys.release(event); // otherwise closing the list would focus the button again
+      keys.help();
+    });
+    rove(this.bar);
+  }
+
+  /** Open the menu, and go to its search field. */
+  find() {
+    this.root.open = true;
+    this.search.focus();
   }
 
   makeModes(host) {
@@ -296,6 +324,8 @@ class TreeTools {
   /** @param {StepView | null} view */
   paint(view) {
     const { store, search } = this;
+    this.legend.paint(view, store.heat);
+    this.present.disabled = !view;
     attr(this.focus, "aria-pressed", String(store.focused));
     attr(this.all, "aria-pressed", String(!store.focused));
     attr(this.heat, "aria-pressed", String(store.heat));

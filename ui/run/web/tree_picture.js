@@ -241,7 +241,7 @@ export function treePicture(store, tree) {
   const wide = Math.max(frame.width, LEAST) - 2 * PAD;
   sheet.lines(title(drawn, store.word), about(store, scene.cells, wide));
   if (isSimulated(store.meta)) sheet.badge(tree.panel.root, store.meta);
-  sheet.key(store.heat ? tree.legend.heat : tree.legend.states);
+  sheet.key(store.heat ? tree.tools.legend.heat : tree.tools.legend.states);
   sheet.tree(view.svg, frame, columnNames(scene.columns, view, 1));
   return sheet.whole();
 }

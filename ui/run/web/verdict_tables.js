@@ -2,6 +2,7 @@
 import { el, scrollBox, show } from "../../shared/web/dom.js";
 import { known, readable, short } from "../../shared/web/format.js";
 import { headed } from "../../shared/web/tooltips.js";
+import { rounded, times } from "../../shared/web/verdict_words.js";
 
 /**
  * @import { PairVerdict, PoolShown, RunShown } from "../../shared/web/schema.js"
@@ -62,8 +63,8 @@ export class PairTable {
 
 // In a narrow table, the line can break between the ratio and its interval, but nowhere else.
 function ratioCell(row, value, [least, most]) {
-  const cell = el("td", { text: `${value.toFixed(2)}× ` }, row);
-  const interval = `(${least.toFixed(2)}–${most.toFixed(2)})`;
+  const cell = el("td", { text: times(value) + " " }, row);
+  const interval = `(${rounded(least)}–${rounded(most)})`;
   el("span", { class: "run-unbroken", text: interval }, cell);
 }
 

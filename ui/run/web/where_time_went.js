@@ -6,6 +6,7 @@ import { known, readable } from "../../shared/web/format.js";
 import { makePanel } from "../../shared/web/panel.js";
 import { rove } from "../../shared/web/roving_focus.js";
 import { addTerm } from "../../shared/web/tooltips.js";
+import { rounded, times } from "../../shared/web/verdict_words.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
 /** @typedef {(name: string, data: object) => void} Trigger */
@@ -104,8 +105,8 @@ export class WhereTimeWent {
       const last = k === bars.length - 1;
       el("span", { class: "run-fall-name", text: names[last ? "last" : bar.name] }, row);
       barTrack(row, bar, most, last);
-      el("b", { text: (known(bar.value) ? bar.value.toFixed(2) : "–") + (k ? "×" : "") }, row);
-      const less = k ? signed(rounded(bar.value) - rounded(bars[k - 1].value)) : "";
+      el("b", { text: known(bar.value) ? rounded(bar.value) + (k ? "×" : "") : "–" }, row);
+      const less = k ? signed(bar.value - bars[k - 1].value) : "";
       el("span", { class: "run-fall-less", text: less }, row);
       el("p", { text: readable(bar.words) }, row);
     });
@@ -132,11 +133,11 @@ export class WhereTimeWent {
    */
   remedy(item, { words: what, predicted, label, parents }, speedup, i) {
     el("span", { text: readable(what) }, item);
-    if (known(predicted)) el("b", { text: predicted.toFixed(2) + "×" }, item);
+    if (known(predicted)) el("b", { text: times(predicted) }, item);
     const source = el("span", { class: "run-remedy-label" }, item);
     const words = label === "run" ? this.store.word : readable(label);
     addTerm(source, words, label.endsWith("what if") ? "what if" : words);
-    const gain = signed(rounded(predicted) - rounded(speedup));
+    const gain = signed(predicted - speedup);
     source.append(gain ? ", " + gain : "");
     // No button in a run of two prompts: the tree suits one prompt, but a lane of the form
     // decodes both.
@@ -164,12 +165,10 @@ function barTrack(row, { value, loss }, most, last) {
   el("i", { class: "run-fall-loss" }, track).style.width = share(Math.max(loss, 0), most);
 }
 
-/** @type {(value: number) => number} the value as it is shown */
-const rounded = (value) => Math.round(value * 100) / 100;
 const signed = (points) => {
   if (!known(points)) return "";
-  if (Math.abs(points) < 0.005) return "0";
-  return (points < 0 ? "−" : "+") + Math.abs(points).toFixed(2);
+  if (Math.abs(points) < 0.05) return "0";
+  return (points < 0 ? "−" : "+") + Math.abs(points).toFixed(1);
 };
 const share = (value, most) =>
   (known(value) ? Math.max(0, Math.min(value / most, 1)) * 100 : 0) + "%";

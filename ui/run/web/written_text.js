@@ -1,7 +1,7 @@
 /* How the tokens of a text are written, and the text before them. For a chat message, that includes
    the tokens of the chat template. */
 import { el } from "../../shared/web/dom.js";
-import { readable } from "../../shared/web/format.js";
+import { isEnd, readable } from "../../shared/web/format.js";
 
 /**
  * @import { LaneRun } from "./lane_run.js"
@@ -39,8 +39,8 @@ function pieces({ meta, lanes }, lane) {
 }
 
 /**
- * Append the element of a token. Leading spaces are written before it, so that they are
- * not underlined.
+ * Append the element of a token, which is empty for the end of the text. Leading spaces are written
+ * before it, so that they are not underlined.
  * @param {HTMLElement} group the element of the step
  * @param {number} k index of the token among those that the step emitted
  * @param {Step} step
@@ -51,6 +51,6 @@ export function writeToken(group, k, step) {
   const lead = rest ? piece.slice(0, piece.length - rest.length) : "";
   if (lead) group.append(lead);
   const origin = k < step.verdict.path.length - 1 ? "sq-tok-draft" : "sq-tok-own";
-  const words = rest ? lines(rest) : piece;
+  const words = isEnd(piece) ? "" : rest ? lines(rest) : piece;
   el("span", { class: "sq-tok " + origin, "data-k": k, text: words }, group);
 }

@@ -83,8 +83,8 @@ class FormTree {
     show(this.host, Boolean(parents));
     this.picture.show(parents);
     const isBest = parents && this.isPlanned && isChain(parents);
-    const best = isBest ? "for these settings the best tree is " : "";
-    text(this.words, parents ? `Next run: ${best}${sizeInWords(parents)} (root included)` : "");
+    const best = isBest ? " (the best tree)" : "";
+    text(this.words, parents ? `Next run: ${sizeInWords(parents)}${best}` : "");
   }
 }
 

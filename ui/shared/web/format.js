@@ -18,6 +18,13 @@ function glyph(char) {
 }
 
 /**
+ * Whether a token's text is the mark of the end of a text, such as <|endoftext|>.
+ * @param {string} piece
+ * @returns {boolean}
+ */
+export const isEnd = (piece) => /^<(\/s|\|?\w*(eos|eot|end)\w*\|?)>$/.test(piece);
+
+/**
  * A token's text with every invisible character made visible, and spaces at either end as middle
  * dots.
  * @param {any} text
@@ -26,6 +33,7 @@ function glyph(char) {
 export function visible(text) {
   const key = String(text ?? "");
   let out = shown.get(key);
+  if (out === undefined && isEnd(key)) out = "end of text";
   if (out === undefined) {
     out = readable(key).replace(/^ +| +$/g, (run) => "·".repeat(run.length)) || "∅";
     if (shown.size >= CACHED) shown.clear();

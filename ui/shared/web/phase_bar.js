@@ -1,6 +1,5 @@
-/* Buttons for the four phases of the step on screen, and a button for the step's next picture (see
-   step_motion.js). Also a caption for the current picture, and the time that the current phase
-   took. */
+/* Buttons for the four phases of the step on screen, a caption for its current picture (see
+   step_motion.js), and the time that the current phase took. */
 import { attr, button, el, show, text } from "./dom.js";
 import { ms } from "./format.js";
 import { rove } from "./roving_focus.js";
@@ -16,10 +15,10 @@ import { sourced } from "./run_words.js";
 /** @type {[Phase, string, string | null][]} phase, label, and the key in a step's `seconds` of the
  * phase's model passes; null if it has none */
 const PHASES = [
-  ["guess", "1. guess", "draft"],
-  ["check", "2. check", "verify"],
-  ["walk", "3. walk", null],
-  ["result", "4. result", null],
+  ["guess", "guess", "draft"],
+  ["check", "check", "verify"],
+  ["walk", "walk", null],
+  ["result", "result", null],
 ];
 
 /** The buttons, and the caption above the tree with the time beside it. */
@@ -39,8 +38,6 @@ export class PhaseBar {
       return button(group, { text: label, part: "phase-" + phase, act });
     });
     rove(group);
-    this.next = button(this.root, { icon: "next", label: "Next frame of the step (.)" });
-    this.next.addEventListener("click", () => this.motion.turn(1));
     const line = el("div", { class: "sq-caption-line" }, above);
     this.caption = el("p", { class: "sq-caption", "data-part": "caption" }, line);
     this.time = el("p", { class: "sq-phase-time", "data-part": "phase-time" }, line);

@@ -146,7 +146,7 @@ export class StepStage extends EventTarget {
   }
 }
 
-/** Back, play or pause, and the menu of speeds. */
+/** Back, play or pause, next, and the menu of speeds. */
 class StepButtons {
   /**
    * @param {StepPlayer} player
@@ -160,6 +160,8 @@ class StepButtons {
     button(this.root, { icon: "back", label, part: "step-back", act: back });
     const toggle = () => player.toggle();
     this.play = button(this.root, { icon: "play", part: "step-play", act: toggle });
+    const next = () => player.turn(1);
+    button(this.root, { icon: "next", label: "Next frame of the step (.)", act: next });
     const look = { class: "sq-input sq-speed", "aria-label": "Playback speed of the step" };
     this.speed = el("select", { ...look, "data-part": "step-speed" }, this.root);
     for (const [value, name] of STEP_RATES) el("option", { value, text: name }, this.speed);

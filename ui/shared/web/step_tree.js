@@ -283,7 +283,11 @@ function columnsOf({ cells, cols }, levels) {
   return Array.from({ length: cols }, (_, col) => {
     if (col === own) return { names: ["large model", "target", ""], state: "own" };
     if (col >= levels) return { names: [""] };
-    return { names: col ? ["guess " + col, String(col), ""] : ["text so far", "text", ""] };
+    return {
+      names: col
+        ? [col > 1 ? String(col) : "guess 1", String(col), ""]
+        : ["text so far", "text", ""],
+    };
   });
 }
 

@@ -47,8 +47,6 @@ import VERIFIERS from "./verifiers.json" with { type: "json" };
  * @property {(node: number) => number | null} p
  * @property {(node: NodeId) => string} stateOf
  * @property {number} seconds time of the whole step
- * @property {Record<string, number>} counts number of nodes by state; own: 1 if the target added a
- *   token, else 0
  * @property {NodeId} decisive the last node tried; if none was, "bonus", or the root if there is no
  *   token from the target either
  */
@@ -110,7 +108,6 @@ export function viewStep(step, topo, pieces, meta) {
     p: (node) => step.target_p?.[node] ?? null,
     stateOf: (node) => (node === "bonus" ? kind : state[node]),
     seconds: secondsOf(step),
-    counts: countStates(state, kind),
     decisive: trials.length ? trials.at(-1).node : fromTarget,
   };
 }
@@ -128,11 +125,4 @@ function statesOf(topo, path, trials) {
   for (const node of path) state[node] = "accepted";
   state[0] = "root";
   return state;
-}
-
-function countStates(state, kind) {
-  /** @type {Record<string, number>} */
-  const counts = { accepted: 0, rejected: 0, untested: 0, never: 0, root: 0 };
-  for (const name of state) counts[name]++;
-  return { ...counts, own: kind === "none" ? 0 : 1 };
 }

@@ -14,12 +14,12 @@ export const states = {
   rejected: "rejected",
   untested: "not tried",
   never: "out of reach",
-  bonus: "bonus, from the target",
-  correction: "correction, from the target",
+  bonus: "bonus, from the large model",
+  correction: "correction, from the large model",
 };
 
 const WHAT_IS_LEFT =
-  "What comes next depends on the rest: the target’s probabilities minus the draft’s (never below " +
+  "What comes next depends on the rest: the large model’s probabilities minus the small model’s (never below " +
   "0), rescaled to sum to 1.";
 
 const token = (view, node) => "“" + view.label(node) + "”";
@@ -61,10 +61,10 @@ export const isResidual = (view, trial) => !view.matched && rejectedBefore(view,
 function odds(view, trial) {
   const [p, q] = [percent(trial.p, 1), percent(trial.q, 1)];
   const before = rejectedBefore(view, trial);
-  if (!before) return `The target gives this token p = ${p}, the draft q = ${q}.`;
+  if (!before) return `The large model gives this token p = ${p}, the small model q = ${q}.`;
   return (
     `${before === 1 ? "A sibling was" : "Siblings were"} rejected before. In what is left of the ` +
-    `target’s distribution (the residual), this token has p = ${p}; the draft ` +
+    `large model’s distribution (the residual), this token has p = ${p}; the small model ` +
     `${view.keepsQ ? "still" : "now"} gives it q = ${q}.`
   );
 }
@@ -98,22 +98,24 @@ function outOfReach(view, node) {
 
 function bonus({ topo, path }) {
   if (topo.n === 1)
-    return "Nothing was drafted: the target decodes this token alone, as in plain decoding.";
+    return "Nothing was drafted: the large model decodes this token alone, as in plain decoding.";
   return path.length === topo.levels
-    ? "All drafted levels were accepted: the target adds one token for free."
-    : "The accepted path ends at a leaf of the tree: the target adds one token for free.";
+    ? "All drafted levels were accepted: the large model adds one token for free."
+    : "The accepted path ends at a leaf of the tree: the large model adds one token for free.";
 }
 
 function correction({ topo, path, matched, greedy }) {
   const children = topo.children[path.at(-1)].length;
   const none =
     children === 1 ? "The only child was not the " : `None of the ${children} children was the `;
-  if (matched) return none + "token that the target sampled, so the target emits that token.";
-  if (greedy) return none + "target’s most probable token, so the target emits that token.";
+  if (matched)
+    return none + "token that the large model sampled, so the large model emits that token.";
+  if (greedy)
+    return none + "large model’s most probable token, so the large model emits that token.";
   const all = ["", "The only child was", "Both children were"][children];
   return (
     (all || `All ${children} children were`) +
-    " rejected: the target corrects with a token from the residual distribution."
+    " rejected: the large model corrects with a token from the residual distribution."
   );
 }
 
@@ -145,12 +147,12 @@ export function why(view, node) {
  * @returns {string}
  */
 export function stepLine({ topo, trials, path, kind }) {
-  if (topo.n === 1) return "Nothing drafted; the target decoded one token.";
+  if (topo.n === 1) return "Nothing drafted; the large model decoded one token.";
   const drafted = count(topo.n - 1, "token");
   const end =
     kind === "none"
-      ? "; the run ended before the target’s own token."
-      : ", plus one from the target.";
+      ? "; the run ended before the large model’s own token."
+      : ", plus one from the large model.";
   return `${drafted} drafted, ${trials.length} tried, ${path.length - 1} accepted${end}`;
 }
 

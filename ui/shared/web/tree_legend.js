@@ -1,6 +1,5 @@
-/* The legend of a step's tree. If the tree shows states of nodes, the legend explains their
-   colours and counts the nodes in each state. If the tree shows shades, it explains the shades. */
-import { el, show, svg, text } from "./dom.js";
+/* The legend of a step's tree: what the colours or the shades of its nodes mean. */
+import { el, show, svg } from "./dom.js";
 
 /** @import { StepView } from "./step_view.js" */
 
@@ -34,7 +33,7 @@ export class Legend {
   /** @param {Element} host */
   constructor(host) {
     this.states = el("div", { class: "sq-legend", "data-part": "legend" }, host);
-    this.counts = KEYS.map(([key, label]) => this.entry(key, label));
+    for (const [key, label] of KEYS) this.entry(key, label);
     this.heat = el("div", { class: "sq-legend sq-heat-key", hidden: "" }, host);
     el("span", { text: "accepted in" }, this.heat);
     SHADES.forEach(([, label], shade) => {
@@ -49,9 +48,7 @@ export class Legend {
     const entry = el("span", { class: "sq-legend-entry", "data-s": key }, this.states);
     const sample = svg("svg", look, entry);
     svg("path", { class: "sq-edge", "data-s": key, d: "M1 5H21" }, sample);
-    const count = el("b", { "data-count": key }, entry);
     el("span", { text: label }, entry);
-    return count;
   }
 
   /**
@@ -61,6 +58,5 @@ export class Legend {
   paint(step, isHeat) {
     show(this.heat, isHeat && Boolean(step));
     show(this.states, !isHeat && Boolean(step));
-    KEYS.forEach(([key], i) => text(this.counts[i], step ? String(step.counts[key]) : ""));
   }
 }

@@ -11,7 +11,7 @@ import { TreeWay } from "./tree_way.js";
  * @import { TreeView } from "./tree_view.js"
  */
 
-const LONGEST = " 0.0088"; // the longest number below a pill
+const LONGEST = "=0.0088"; // the longest number below a pill
 /** The states with coloured edges. These edges are drawn over the grey ones, in this order. */
 const LIT = {
   rejected: { s: "rejected", way: treeFrame.branch },
@@ -184,7 +184,7 @@ export class TreePills {
   note(pill, numbers, view) {
     const { frame } = view;
     const parts = frame.roomy && numbers ? numbers.slice(0, this.fitting(view)) : [];
-    const named = (value, i) => (value === null ? null : this.numbers[i] + " " + short(value));
+    const named = (value, i) => (value === null ? null : `${this.numbers[i]}=${short(value)}`);
     const words = parts.map(named).filter(Boolean).join(" ");
     if (!words && !pill.sub) return;
     pill.sub ||= svg("text", { class: "sq-n-sub", "font-size": treeFrame.NOTE_SIZE }, pill.g);

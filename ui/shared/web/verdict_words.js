@@ -8,7 +8,6 @@
 
 /** @type {Record<Code, string>} */
 const WORDS = { win: "faster", slower: "slower", no_clear_difference: "no clear difference" };
-const WIDE = 0.5; // a wider interval is given with one decimal
 
 /**
  * A speed-up below 1 that is clear is turned: 0.5 becomes 2 times slower.
@@ -21,31 +20,24 @@ export function speedupWords({ code, ratio, low, high }) {
   const word = WORDS[code];
   if (low === null || high === null) {
     const reason = "too short for an interval";
-    return { word, times: ratio.toFixed(1) + "×", range: reason, interval: reason };
+    return { word, times: times(ratio), range: reason, interval: reason };
   }
   const isTurned = code === "slower";
   const [least, middle, most] = isTurned ? [1 / high, 1 / ratio, 1 / low] : [low, ratio, high];
-  const decimals = decimalsFor(least, most);
-  const [from, times, to] = [least, middle, most].map((one) => one.toFixed(decimals));
-  const range = `${from} to ${to}`;
-  return { word, times: times + "×", range, interval: `95% CI ${range}` };
+  const range = `${rounded(least)} to ${rounded(most)}`;
+  return { word, times: times(middle), range, interval: `95% CI ${range}` };
 }
 
 /**
- * A ratio of at least 1 that is given without its interval beside it, with as many decimals as with
- * it.
- * @param {{ratio: number, least: number, most: number}} pair
- * @returns {string} such as "1.4×"
+ * A ratio of paces with one decimal. If it would look like 1 but is not, it gets more.
+ * @param {number} ratio
+ * @returns {string} such as "1.4" or "1.02"
  */
-export const ratioWords = ({ ratio, least, most }) => ratio.toFixed(decimalsFor(least, most)) + "×";
+export const rounded = (ratio) =>
+  [1, 2, 3, 4].map((n) => ratio.toFixed(n)).find((one) => Number(one) !== 1) ?? "1.0";
 
-// As few decimals as possible, but an end of the interval that is not 1 must not look like 1.
-function decimalsFor(least, most) {
-  const looksLikeOne = (decimals) =>
-    [least, most].some((end) => end.toFixed(decimals) === (1).toFixed(decimals));
-  const first = most - least < WIDE ? 2 : 1;
-  return [1, 2, 3, 4].find((decimals) => decimals >= first && !looksLikeOne(decimals)) ?? 4;
-}
+/** @type {(ratio: number) => string} such as "1.4×" */
+export const times = (ratio) => rounded(ratio) + "×";
 
 /**
  * A speed-up in a few words, for a place with nothing beside it.
@@ -53,8 +45,8 @@ function decimalsFor(least, most) {
  * @returns {string} "1.6× faster", "1.6× slower" or "no clear difference: 1.6× (0.4 to 5.8)"
  */
 export function speedupInWords(speedup) {
-  const { word, times, range } = speedupWords(speedup);
+  const { word, times: ratio, range } = speedupWords(speedup);
   return speedup.code === "no_clear_difference"
-    ? `${word}: ${times} (${range})`
-    : `${times} ${word}`;
+    ? `${word}: ${ratio} (${range})`
+    : `${ratio} ${word}`;
 }
