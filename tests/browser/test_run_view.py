@@ -1003,7 +1003,7 @@ def test_reasons_badges_and_buttons(page: Page) -> None:
     ]
     give(page, {"v": 1, "run": whole["run"], "done": True, **analysed(results)})
     assert page.locator(".run-fall li > b").all_inner_texts() == [
-        "3.0",
+        "3.00",
         "2.5×",
         "1.5×",
         "1.6×",

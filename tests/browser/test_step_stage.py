@@ -87,7 +87,7 @@ def test_with_reduced_motion_the_stage_shows_still_pictures(page: Any) -> None:
     page.emulate_media(reduced_motion="reduce")
     page.click(part("step-play"))
     assert page.evaluate("[stage.player.picture, stage.player.playing]") == [0, False]
-    page.click(part("phases") + " > button")
+    page.click("[aria-label^='Next frame']")
     assert page.evaluate("stage.player.picture") == 1
     page.emulate_media(reduced_motion="no-preference")
 

@@ -217,8 +217,9 @@ def say_who_won(words: str, headline: dict[str, Any], run: Any, pairs: list[Any]
         own = run.verdict.pair(headline["winner"], headline["rival"])
         assert own.apart
         assert agree(words, pairs, "headline") == 1
-    else:
-        assert RATIO.findall(words) == []
+    else:  # several lanes share the first place; together they may still beat plain decoding
+        speedups = [one for one in run.verdict.speedups if one and one.code == "win"]
+        assert not RATIO.findall(words) or (speedups and "faster than plain decoding" in words)
 
 
 def say_how_tokens_were_found(board: Page, lane: int, basis: str, *, is_expected: bool) -> None:

@@ -89,7 +89,8 @@ export class RunView {
     this.main = el("div", { class: "sq-main" }, frame);
     const left = el("div", { class: "sq-left" }, this.main);
     const right = el("div", { class: "sq-right" }, this.main);
-    this.tree = new TreePanel(store, left);
+    // without a form beside it, the bar has room for the phases of a step
+    this.tree = new TreePanel(store, left, page.run ? null : this.scrubber.root);
     this.bars = new StepBars(store, left, this.scrubber);
     this.inspector = new Inspector(store, right);
     this.presenter = new Presenter(store, root, () => presenterHead(store));

@@ -40,13 +40,14 @@ export class TreePanel {
   /**
    * @param {RunStore} store
    * @param {Element} host
+   * @param {Element | null} bar where the buttons of a step's phases are; null: above the tree
    */
-  constructor(store, host) {
+  constructor(store, host, bar) {
     this.store = store;
     const panel = makePanel(host, { part: "tree", title: "Token tree", cls: "sq-tree" });
     this.panel = panel;
     this.title = panel.titleBox.firstElementChild;
-    const phases = el("span", {}, panel.tools);
+    const phases = bar ?? el("span", {}, panel.tools);
     this.tools = new TreeTools(store, panel.tools, this);
     this.treeNote = new TreeNote(store, panel.body);
     this.pointer = new TreePointer(this);

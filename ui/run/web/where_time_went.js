@@ -2,11 +2,11 @@
 import { isExpected } from "./lane_basis.js";
 import { laneMark, laneStyles } from "./lane_style.js";
 import { button, el, show } from "../../shared/web/dom.js";
-import { known, readable } from "../../shared/web/format.js";
+import { known, rate, readable } from "../../shared/web/format.js";
 import { makePanel } from "../../shared/web/panel.js";
 import { rove } from "../../shared/web/roving_focus.js";
 import { addTerm } from "../../shared/web/tooltips.js";
-import { rounded, times } from "../../shared/web/verdict_words.js";
+import { times } from "../../shared/web/verdict_words.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
 /** @typedef {(name: string, data: object) => void} Trigger */
@@ -105,7 +105,7 @@ export class WhereTimeWent {
       const last = k === bars.length - 1;
       el("span", { class: "run-fall-name", text: names[last ? "last" : bar.name] }, row);
       barTrack(row, bar, most, last);
-      el("b", { text: known(bar.value) ? rounded(bar.value) + (k ? "×" : "") : "–" }, row);
+      el("b", { text: k && known(bar.value) ? times(bar.value) : rate(bar.value) }, row);
       const less = k ? signed(bar.value - bars[k - 1].value) : "";
       el("span", { class: "run-fall-less", text: less }, row);
       el("p", { text: readable(bar.words) }, row);
