@@ -18,7 +18,6 @@ from sequoia.algorithm.step_trace import DecodeStats
 from sequoia.algorithm.tree import Tree
 from sequoia.diagnosis.compare_runs import Speedup
 from sequoia.diagnosis.where_time_went import time_breakdown
-from sequoia.planning.compare_plans import knee
 from sequoia.planning.hardware_profile import HardwareProfile, Point
 from sequoia.planning.plan_for_machine import best_plan, predict
 from sequoia.planning.simulated_step_times import phases
@@ -56,9 +55,7 @@ def diagnose(
     unclear = tuple(remedy for remedy in helping if remedy.predicted <= noise)
     return Diagnosis(
         diagnosed.costs,
-        len(tree),
         diagnosed.good_tokens,
-        knee(diagnosed.profile),
         tuple(sorted(losses, key=attrgetter("without"), reverse=True)),
         clear,
         noise,

@@ -161,19 +161,14 @@ Remedies = Annotated[Many[Remedy], Field(max_length=32)]
 class Diagnosis:
     """The diagnosis of one run.
 
-    costs: of a mean step. nodes: of the run's tree. good_tokens: per step, with the acceptance of a
-    well-matched pair. knee: the number of nodes from which a pass is predicted to take at least
-    twice as long as for one node; None if there is none.
-    losses: largest first.
-    remedies: changes predicted above `noise`, best first.
+    costs: of a mean step. good_tokens: per step, with the acceptance of a well-matched pair.
+    losses: largest first. remedies: changes predicted above `noise`, best first.
     noise: predictions up to this speed-up may exceed the run's by chance or prediction error alone.
     unclear: changes predicted above the run's speed-up but not above `noise`, best first.
     """
 
     costs: TimeBreakdown
-    nodes: Count
     good_tokens: Amount
-    knee: Count | None
     losses: Annotated[Many[Loss], Field(max_length=4)]
     remedies: Remedies
     noise: Amount

@@ -141,7 +141,7 @@ def test_the_tab_key_stops_at_few_places(page: Page, view: str) -> None:
 
 def test_axe_finds_nothing_wrong_in_presenter_mode(page: Page) -> None:
     comes(page, "Run")
-    page.click("#pg-view [data-part=view] > summary")
+    page.locator("#pg-view [data-part=view]").evaluate("(menu) => (menu.open = true)")
     page.click("#pg-view [data-part=present]")
     page.wait_for_selector(".sq-present")
     settle(page)

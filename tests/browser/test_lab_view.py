@@ -534,7 +534,7 @@ def test_the_measured_speedup_of_a_run_stands_beside_the_prediction(page: Page) 
     assert page.inner_text(part("measured")) == ""
     page.evaluate(publish, sent)
     said = page.inner_text(part("measured"))
-    for words in ("measured: 1.50× faster", "hypothetical: ", "“Once upon a time”, T = 0, L + S"):
+    for words in ("measured: 1.5× faster", "hypothetical: ", "“Once upon a time”, T = 0, L + S"):
         assert words in said
 
 

@@ -73,9 +73,10 @@ def test_a_visit_to_the_tab(visit: Callable[..., Page]) -> None:
 
     page.click("[data-act=panel]")
     page.fill("#ls-p input, #ls-p textarea", "0.1, 0.3, 0.7")
+    page.click("#ls-more > button")
     page.focus("#ls-run")
     page.keyboard.press("Enter")
-    page.wait_for_selector("#ls-p.is-wrong")
+    page.wait_for_selector("#ls-p.is-wrong")  # its field is unfolded
     assert "sum to 1.1 instead of 1" in page.inner_text("#ls-p")
     assert page.input_value("#ls-p input, #ls-p textarea") == "0.1, 0.3, 0.7"
     assert page.input_value("#ls-samples input") == "3000"

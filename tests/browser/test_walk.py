@@ -32,7 +32,7 @@ def typed(page: Page, field: str, value: str) -> None:
 def test_a_toy_is_walked_edited_and_run(page: Page) -> None:
     # step forwards and backwards through the walk
     caption = part(page, "caption")
-    page.get_by_role("button", name="3. walk").click()
+    page.get_by_role("button", name="walk", exact=True).click()
     expect(caption).to_contain_text(
         "is rejected. A chain, with one guess per position, would end its step here with 1 token"
     )

@@ -51,7 +51,7 @@ COSTS = TimeBreakdown(
 REMEDIES = (Remedy("smaller_tree", 1.7, Tree((-1, 0, 1))), Remedy("smaller_draft", 1.6))
 RESULT = Result(
     COSTS,
-    Diagnosis(COSTS, 7, 2.8, None, (Loss("draft", 1.6),), REMEDIES, 1.5),
+    Diagnosis(COSTS, 2.8, (Loss("draft", 1.6),), REMEDIES, 1.5),
     Lossless("fits", "measured", p_value=0.4, count=COUNT, why="time_limit"),
 )
 PLACE = Place(4, 0.5, 0.02)

@@ -1,5 +1,5 @@
-"""The form of the Run view: a prompt, one to four lanes (ways to decode it), and under "More" the
-machine whose times count, the verifiers of the lanes, and the settings that all lanes share."""
+"""The form of the Run view: a prompt, one to four lanes (ways to decode it), the machine whose
+times count, and under "More" the verifiers of the lanes and the settings that all lanes share."""
 
 from __future__ import annotations
 
@@ -292,8 +292,8 @@ def run_form(trees: FormTrees, profiles: gr.BrowserState, prompt: str = "") -> R
     }
     shapes = [_lane(number, lane, trees) for number, lane in enumerate(_start(), start=1)]
     parts["add"] = gr.Button("Add lane", size="sm", min_width=60, elem_id="pg-add-lane")
+    parts["clock"] = menu(clock_choices(), LABEL, "pg-clock", HERE)
     with gr.Accordion("More", open=False, elem_id="pg-more"):
-        parts["clock"] = menu(clock_choices(), LABEL, "pg-clock", HERE)
         with gr.Group(elem_classes="pg-group"), gr.Row():
             verifiers = [_verifier(number, lane) for number, lane in enumerate(_start(), start=1)]
         parts["lanes"] = tuple(

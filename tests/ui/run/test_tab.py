@@ -587,7 +587,7 @@ def test_a_run_recorded_by_command_is_labelled_recorded(model_host: ModelHost) -
     assert log.meta["label"] == "recorded"
     assert log.lanes[-1].name == "Plain"
     assert log.meta["params"] == asdict(replace(params, ignore_eos=False))
-    assert log.results[0] is None
+    assert log.results[-1] is None
 
 
 def test_the_form_opens_with_a_tree_and_plain_decoding_of_the_prompt_shown(tab: RunTab) -> None:

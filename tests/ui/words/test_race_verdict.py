@@ -67,7 +67,7 @@ def test_two_prompts_are_compared_by_speed_ups() -> None:
         ]
 
     apart, close = on_both((2, 0.018)), on_both((5, 0.0201))
-    start = "The tuned chain’s speed-up over plain decoding is 2.25× as large on code as on prose "
+    start = "The tuned chain’s speed-up over plain decoding is 2.2× as large on code as on prose "
     assert why(*apart)[-1].startswith(start)
     words = "Whether the tuned chain gains more on code or on prose is too close to call"
     assert words in why(*close)[-1]
@@ -130,7 +130,7 @@ def test_the_source_of_the_rates_is_named() -> None:
 
 def test_a_predicted_chain_has_its_label() -> None:
     note = {"code": "missing_chain", "prompt_name": "", "nodes": 6, "speedup": 1.5}
-    words = "A tuned chain of 6 nodes, no lane of this run, would reach 1.50× plain"
+    words = "A tuned chain of 6 nodes, no lane of this run, would reach 1.5× plain"
     assert note_words([{**note, "hypothetical": False}]) == [
         f"{words} (predicted, from the rates known before the run)."
     ]

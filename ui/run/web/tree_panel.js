@@ -279,7 +279,7 @@ class TreeTools {
     const hint = TOOLTIPS["button present"];
     const look = { text: "Presenter", part: "present", hint };
     this.present = button(this.bar, { ...look, act: () => presenter.open() });
-    const help = button(this.bar, { text: "Keys", label: "Keyboard help", part: "keys" });
+    const help = button(this.bar, { text: "Keys", part: "keys" });
     help.addEventListener("click", (event) => {
       keys.release(event); // otherwise closing the list would focus the button again
       keys.help();

@@ -74,8 +74,13 @@ export function focusWrong() {
   const field = [...wrong].find((one) => isOpen(one.closest(".pg-page")));
   if (!field) return;
   showForm(field, true);
-  field.focus();
-  field.scrollIntoView({ block: "center" });
+  /** @type {HTMLElement} */
+  const fold = field.closest(".block:has(> .label-wrap:not(.open))");
+  /** @type {HTMLElement} */ (fold?.querySelector(":scope > .label-wrap"))?.click();
+  requestAnimationFrame(() => {
+    field.focus();
+    field.scrollIntoView({ block: "center" });
+  });
 }
 
 /** @type {(page: HTMLElement) => boolean} */

@@ -37,9 +37,7 @@ export interface ChainNote {
 
 export interface Diagnosis {
   costs: TimeBreakdown;
-  nodes: number;
   good_tokens: number;
-  knee: number | null;
   losses: Loss[];
   remedies: Remedy[];
   noise: number;
