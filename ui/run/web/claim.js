@@ -68,12 +68,15 @@ function sameText({ lanes, first, meta, results }, plain) {
 }
 
 /**
- * The tokens of a step, and the time of a token, also of plain decoding.
+ * The tokens of a step, and the time of a token, also of plain decoding. A token of plain decoding
+ * reads all weights, so the memory bounds its speed. Nothing is said of weights that stay in the
+ * processor's cache.
  * @param {RunStore} store
  * @returns {string} "" before the end of the run
  */
 export function price(store) {
-  const { lanes, first, verdict } = store;
+  const { lanes, first, verdict, meta } = store;
+  const { floor_seconds: floor } = meta;
   const lane = lanes[first];
   if (!store.done || !lane?.sum.steps || lane.about.plain) return "";
   const { tokens, steps, seconds } = lane.sum;
@@ -85,7 +88,9 @@ export function price(store) {
   return [
     whose.length ? whose.join(", ") + ": " : "",
     `${(tokens / steps).toFixed(1)} tokens per step; ${ms(seconds / tokens)} per token`,
-    alone ? ` instead of ${ms(alone)}.` : ".",
+    alone ? ` instead of ${ms(alone)}` : "",
+    floor && floor < alone ? `, ${percent(floor / alone)} of it reading the weights` : "",
+    ".",
   ].join("");
 }
 
@@ -93,23 +98,14 @@ export function price(store) {
 const perToken = (lane) => (lane?.sum.steps ? lane.seconds / lane.sum.tokens : 0);
 
 /**
- * More about the price, for "How sure?". A token of plain decoding reads all weights, so the memory
- * bounds its speed. Nothing is said of weights that stay in the processor's cache.
+ * More about the price, for "How sure?".
  * @param {RunStore} store
  * @returns {string[]} sentences
  */
-export function priceDetails({ lanes, first, verdict, meta: { floor_seconds: floor } }) {
-  const each = perToken(lanes.find(({ about }) => about.plain) ?? null);
-  const share = percent(floor / each);
-  return [
-    verdict?.races === 1 && isExpected(verdict, first)
-      ? "The tokens per step above are counted; the speed-up is for the expected number."
-      : "",
-    floor && floor < each
-      ? `Of a token of the large model alone, reading all its weights takes ${ms(floor)} (${share}).`
-      : "",
-  ].filter(Boolean);
-}
+export const priceDetails = ({ first, verdict }) =>
+  verdict?.races === 1 && isExpected(verdict, first)
+    ? ["The tokens per step above are counted; the speed-up is for the expected number."]
+    : [];
 
 /**
  * Where the numbers come from.
