@@ -99,7 +99,7 @@ def test_the_verdict_says_how_typical_it_is_and_has_little_beside_it(seen: Page)
     expect(seen.locator("#fm-view [data-part=claim]")).to_have_text(claim)
     typical = seen.locator("#fm-view [data-part=typical]")
     expect(typical).to_contain_text("at temperature 0. Over 24 prompts, the median")
-    for hidden in ("place", "figures", "price", "present", "analysis", "bars"):
+    for hidden in ("place", "figures", "present", "analysis", "bars"):
         expect(seen.locator(f"#fm-view [data-part={hidden}]").first).to_be_hidden()
 
 
