@@ -40,10 +40,10 @@ def free_port() -> int:
 
 
 class App:
-    """`python app.py` of the checkout in `folder`, in its own process, on a free port. `changes`:
-    further environment variables."""
+    """`python app.py` in its own process, on a free port. `changes`: further environment
+    variables."""
 
-    def __init__(self, *flags: str, folder: Path = ROOT, **changes: str) -> None:
+    def __init__(self, *flags: str, **changes: str) -> None:
         self.url = f"http://127.0.0.1:{(port := free_port())}/"
         environment = {
             **os.environ,
@@ -57,8 +57,8 @@ class App:
         environment |= changes
         self.started = time.monotonic()
         self.process = subprocess.Popen(
-            [sys.executable, str(folder / "app.py"), *flags],
-            cwd=folder,
+            [sys.executable, str(ROOT / "app.py"), *flags],
+            cwd=ROOT,
             env=environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
