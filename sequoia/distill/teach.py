@@ -11,14 +11,18 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from transformers import DynamicCache
+from torch.nn import functional
+from transformers import AttentionInterface, AttentionMaskInterface, DynamicCache
 from transformers.cache_utils import DynamicLayer
+from transformers.integrations.sdpa_attention import sdpa_attention_forward
+from transformers.masking_utils import sdpa_mask
 
 from sequoia.distill.shards import ANSWERS, Taught, write_shard
 from sequoia.models.pair import Pair
 from sequoia.text_files import load_json
 
 HELD_OUT = "held-out"  # the folder of the shards for measuring
+_FEW = 8  # rows of a vocabulary that are made wider at once, so that they stay in the cache
 TOP = 64  # tokens of each distribution that are kept, the most probable ones
 _TEXTS = 96  # of a shard, at most
 _TOKENS = 256  # of a text, and at most of an answer
@@ -35,6 +39,7 @@ class Teacher:
     def __init__(self, pair: Pair, folder: Path, files: list[Path]) -> None:
         self._pair = pair.as_chat() if pair.template else pair
         self._model = pair.target.hf
+        self._model.set_attn_implementation(_NAME)
         self._folder = folder
         self._texts = texts_by_kind(files)
         self.stopped = False
@@ -104,8 +109,9 @@ def _read(file: Path) -> Iterator[tuple[str, str]]:
 def top(logits: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """`ids` and `logs` of a Taught for the logits (n, vocab)."""
     best = logits.topk(TOP)
-    logs = best.values.float() - logits.float().logsumexp(-1, keepdim=True)
-    return best.indices.int(), logs.half()
+    few = logits.split(_FEW)
+    total = torch.cat([rows.float().logsumexp(-1, keepdim=True) for rows in few])
+    return best.indices.int(), (best.values.float() - total).half()
 
 
 @torch.inference_mode()
@@ -154,6 +160,26 @@ def answers(
         Taught(tokens[row, :end].int(), ids[row, :end], logs[row, :end], begin - 1)
         for row, end in enumerate(ends.tolist())
     ]
+
+
+_NAME = "sequoia_one_token"
+
+
+def _one_token(
+    module: Any, query: Any, key: Any, value: Any, mask: Any, **settings: Any
+) -> tuple[Any, None]:
+    """The attention of transformers' "sdpa", except where each text has one new token: there the
+    query heads that share a key head are its rows, so that no key or value is copied."""
+    texts, heads, new, size = query.shape
+    if new > 1:
+        return sdpa_attention_forward(module, query, key, value, mask, **settings)
+    rows = query.view(texts, key.shape[1], -1, size)
+    out = functional.scaled_dot_product_attention(rows, key, value, scale=settings["scaling"])
+    return out.view(texts, 1, heads, size), None
+
+
+AttentionInterface.register(_NAME, _one_token)
+AttentionMaskInterface.register(_NAME, sdpa_mask)
 
 
 class _Slots(DynamicLayer):
