@@ -12,7 +12,7 @@ from __future__ import annotations
 import statistics
 import sys
 from argparse import Namespace
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -25,7 +25,6 @@ from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.best_tree import best_tree
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.bench.command import option_parser, reports_errors, write_json
-from sequoia.bench.stages import copy_bandwidth
 from sequoia.decoding.engine import Decoder, run
 from sequoia.errors import BadModel
 from sequoia.loading.model_checks import checked_device
@@ -38,6 +37,7 @@ from sequoia.measuring.hardware import (
     measure_profile,
     opened,
 )
+from sequoia.measuring.memory_floor import bytes_read, read_speed
 from sequoia.models.choose_forward import use_fast_forward
 from sequoia.models.pair import Pair
 from sequoia.models.tree_forward import TreeModel
@@ -52,6 +52,8 @@ ALL_SIZES = (*SIZES, 256, 512, 1024)
 # many branches would do.
 ASSUMED = Acceptance.power_law(2.0, 0.6, 32)
 _TEXT = "The quick brown fox jumps over the lazy dog. " * 4
+_NODES = 128  # of that tree
+_ROUNDS = 5  # timed passes, to compare with accelerate
 _DRAWN = 2**22  # random numbers drawn for a matrix on a CPU, and repeated to fill it
 
 
@@ -199,28 +201,6 @@ def _with_forward(model: TreeModel, graphs: bool) -> TreeModel:
     return use_fast_forward(model) if graphs else model
 
 
-def measured_shape(
-    name: str,
-    device: torch.device,
-    *,
-    rounds: int = 15,
-    seconds: float = 60.0,
-    graphs: bool = True,
-    show: Callable[[str], None] = lambda _: None,
-) -> tuple[HardwareProfile, dict[str, float]]:
-    """The profile of the pair `name` of SHAPES on `device`, and the figures of `efficiency`. For a
-    streamed target, `against_accelerate` adds one figure. rounds, seconds: as in `measure_profile`.
-    graphs: as in `build`. show: called with one line that says what was measured. Raises
-    OutOfMemory."""
-    pair = build(name, device, graphs)
-    profile = measure_profile(
-        pair, sizes=ALL_SIZES, widths=(*WIDTHS, 64), rounds=rounds, seconds=seconds
-    )
-    show(f"{pair.name}: {pair.target.forward_name} on {profile.device}, {profile.dtype} (measured)")
-    found = efficiency(pair, profile) | (against_accelerate(pair) if SHAPES[name].streamed else {})
-    return profile, found
-
-
 def shape_file(
     name: str, profile: HardwareProfile, figures: dict[str, float], graphs: bool = True
 ) -> dict[str, Any]:
@@ -239,13 +219,12 @@ def shape_file(
 def efficiency(pair: Pair, profile: HardwareProfile) -> dict[str, float]:
     """Figures of the engine's efficiency by name: some from `profile`, some counted or predicted,
     the others measured now on the pair's device. Times are in seconds, sizes in bytes."""
-    device = pair.target.device
-    weights = sum(p.numel() * p.element_size() for p in pair.target.hf.parameters())
-    bandwidth = copy_bandwidth(device)
+    weights = bytes_read(pair.target)
+    speed = read_speed(pair.target.device)
     found = {
         "target bytes": weights,
-        "copy bandwidth, bytes a second": bandwidth,
-        "64-node pass over reading the weights": profile.verify_seconds(64) / (weights / bandwidth),
+        "memory, bytes read a second": speed,
+        "64-node pass over reading the weights": profile.verify_seconds(64) / (weights / speed),
         "512-node pass over a one-token pass": profile.verify_seconds(512)
         / profile.verify_seconds(1),
         "draft pass of one row": profile.draft_seconds_at(1),
@@ -253,31 +232,28 @@ def efficiency(pair: Pair, profile: HardwareProfile) -> dict[str, float]:
     return {**found, **non_model_share_and_memory(pair)}
 
 
-def against_accelerate(pair: Pair, rounds: int = 5) -> dict[str, float]:
+def against_accelerate(pair: Pair) -> dict[str, float]:
     """One figure, by name: the time of a one-token pass with `accelerate`'s offloading, divided by
     its time with ours. `accelerate` takes over the target's weights, so the target of `pair` cannot
-    be used afterwards."""
-    assert isinstance(pair.target, StreamedModel)
-    own = _median_pass(pair.target, rounds)
-    return {
-        "one-token pass by accelerate over ours": _median_pass(
-            offloaded_by_accelerate(pair.target), rounds
-        )
-        / own
-    }
+    be used afterwards. Empty if the target is not streamed."""
+    if not isinstance(pair.target, StreamedModel):
+        return {}
+    own = _median_pass(pair.target)
+    theirs = _median_pass(offloaded_by_accelerate(pair.target))
+    return {"one-token pass by accelerate over ours": theirs / own}
 
 
-def _median_pass(model: TreeModel, rounds: int) -> float:
+def _median_pass(model: TreeModel) -> float:
     one = Pass(opened(model, 1, 8), 1)
     one.quick(lambda _: None)
-    for _ in range(rounds):
+    for _ in range(_ROUNDS):
         one.run()
     return statistics.median(one.times)
 
 
-def non_model_share_and_memory(pair: Pair, nodes: int = 128) -> dict[str, float]:
-    """Figures by name: the share of a step of `nodes` nodes spent outside both models (median), and
-    the bytes that a run needs in addition to the weights: predicted, and on CUDA also the measured
+def non_model_share_and_memory(pair: Pair) -> dict[str, float]:
+    """Figures by name: the share of a step of 128 nodes spent outside both models (median), and the
+    bytes that a run needs in addition to the weights: predicted, and on CUDA also the measured
     peak."""
     device = pair.target.device
     for model in (pair.target, pair.draft):
@@ -289,11 +265,11 @@ def non_model_share_and_memory(pair: Pair, nodes: int = 128) -> dict[str, float]
         pair,
         _TEXT,
         SamplingParams(temperature=0.6, max_new_tokens=40, ignore_eos=True),
-        best_tree(ASSUMED, nodes),
+        best_tree(ASSUMED, _NODES),
     )
     steps = [*run(decoder)][2:]
     found = {
-        f"non-model share of a step, {nodes} nodes": statistics.median(
+        f"non-model share of a step, {_NODES} nodes": statistics.median(
             step.seconds["overhead"] / step.total_seconds for step in steps
         ),
         "run's bytes, predicted": decoder.bytes,
@@ -320,14 +296,16 @@ def main(argv: Sequence[str] | None) -> None:
 def _measure(name: str, device: torch.device, options: Namespace) -> None:
     """Measure one pair and print its efficiency. With --out, write its profile and efficiency to a
     file."""
-    profile, found = measured_shape(
-        name,
-        device,
+    pair = build(name, device, options.graphs)
+    profile = measure_profile(
+        pair,
+        sizes=ALL_SIZES,
+        widths=(*WIDTHS, 64),
         rounds=options.rounds,
         seconds=options.seconds,
-        graphs=options.graphs,
-        show=print,
     )
+    print(f"{name}: {pair.target.forward_name} on {profile.device}, {profile.dtype} (measured)")
+    found = efficiency(pair, profile) | against_accelerate(pair)
     for what, value in found.items():
         print(f"  {what:<44}{value:>16.6g}")
     if options.out:

@@ -6,9 +6,9 @@ import copy
 from typing import Any
 
 import torch
+from toy_models import noisy, random_model, toy_config, toy_tokenizer
+from toy_variants import condition
 
-from sequoia.bench.toy_models import noisy, random_model, toy_config, toy_tokenizer
-from sequoia.bench.toy_variants import condition
 from sequoia.models.choose_forward import use_fast_forward
 from sequoia.models.pair import Pair
 from sequoia.models.tree_forward import TreeModel

@@ -32,7 +32,6 @@ from sequoia.bench.command import (
     text_list,
     write_json,
 )
-from sequoia.bench.copies import print_copies
 from sequoia.bench.decoders import (
     PLAIN_DTYPES,
     Contestant,
@@ -43,10 +42,7 @@ from sequoia.bench.decoders import (
     ours,
     streamed,
 )
-from sequoia.bench.model_types import try_types
-from sequoia.bench.outside_models import print_outside
 from sequoia.bench.outsiders import PACKAGES, outsiders, require_packages
-from sequoia.bench.stages import run_stages
 from sequoia.bench.table import Row, print_table, rated, timed
 from sequoia.loading.load import load_pair
 from sequoia.measuring.defaults import acceptance_of
@@ -63,19 +59,10 @@ from sequoia.validate_input import shown
 @reports_errors
 def main(argv: Sequence[str] | None) -> None:
     options = _options(argv)
-    if options.stages:
-        run_stages(options.stages)
-        return
     if options.threads:
         torch.set_num_threads(options.threads)
     if options.json:
         require_writable(options.json)
-    if options.outside:
-        print_outside()
-        return
-    if options.model_types is not None:
-        try_types(options.model_types, options.json)
-        return
     report = benchmark(options)
     if options.json:
         write_json(options.json, report)
@@ -90,8 +77,6 @@ def benchmark(options: Namespace) -> dict[str, Any]:
     ]
     named = {name: ref for name in ("target", "draft") if (ref := getattr(options, name))}
     pair = load_pair(**named, device=options.device, dtype=options.dtype, offload=options.offload)
-    if options.copies:
-        return {"copies": _copied(options, pair, named)}
     if options.outsiders:
         require_packages()
     others = other_dtypes(named, options.device, pair) if options.offload is False else {}
@@ -200,18 +185,6 @@ def _whole(blocks: Sequence[Block], pair: Pair, others: dict[str, Pair], floor_m
             block.print(floor_ms)
 
 
-def _copied(options: Namespace, pair: Pair, named: dict[str, Any]) -> list[dict[str, str]]:
-    """Print the table of drafts that are copies of the target, and return its rows."""
-
-    def load(numbers: str) -> Pair:
-        given = {**named, "draft": numbers}
-        return load_pair(**given, device=options.device, offload=options.offload)
-
-    kinds = {kind: text_list(kind, ASSETS / "survey")[: options.limit] for kind in options.prompts}
-    print(f"{pair.target.name} on {place_of(pair.target)}, {pair.target.numbers}")
-    return print_copies(pair, load, kinds, options.temperature)
-
-
 def _offloaded(blocks: Sequence[Block], pair: Pair, floor_ms: float) -> None:
     """Time plain decoding and Sequoia with the engine's streaming, then plain decoding with
     `accelerate`. There may be memory for only one copy of the weights, so `accelerate` takes them
@@ -311,32 +284,6 @@ def _options(argv: Sequence[str] | None) -> Namespace:
         f"{', '.join(PACKAGES.values())})",
     )
     parser.add_argument("--seed", type=int, default=0, help="seed of the runs on the prompts")
-    parser.add_argument(
-        "--outside",
-        action="store_true",
-        help="instead, print what a step costs outside the models, with large vocabularies; no "
-        "model is loaded",
-    )
-    parser.add_argument(
-        "--copies",
-        action="store_true",
-        help="instead, compare the draft with copies of the target in int8 and int4: sum of "
-        "min(p, q), times of a pass, and predicted speed-ups",
-    )
-    parser.add_argument(
-        "--stages",
-        type=Path,
-        metavar="OUT",
-        help="instead, run this benchmark and all other measurements one after another, each in a "
-        "folder of OUT; continues where it was stopped",
-    )
-    parser.add_argument(
-        "--model-types",
-        nargs="*",
-        metavar="TYPE",
-        help="instead, test with toy models which causal model types of transformers can run a "
-        "token tree (without a type: all of them)",
-    )
     parser.add_argument("--json", type=Path, help="write all results to this file")
     return parser.parse_args(argv)
 

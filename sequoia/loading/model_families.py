@@ -4,12 +4,11 @@ Other unfit models are found only after their weights are loaded: a forward pass
 the self-test (models/self_test.py) fails.
 
 The list in assets/model_types.json says which types of `transformers` can run a token tree. The
-command `python -m sequoia.bench --model-types` makes it."""
+command `PYTHONPATH=.:tests python tests/model_types.py` makes it."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
 from transformers import AutoModelForCausalLM
@@ -18,7 +17,6 @@ from sequoia.assets_folder import ASSETS
 from sequoia.errors import BadModel
 from sequoia.models.layers import layer_configs
 from sequoia.text_files import load_json
-from sequoia.validate_input import json_text
 
 # The reasons in this file complete a message that begins with the model's name and type.
 _FULL = "a tree works only with full attention"
@@ -159,17 +157,14 @@ class ModelType:
     """A model type and the outcome of its tests. result: "runs"; "partly" (runs only if its default
     config is changed); "refused"; or "not built" (no toy model of it runs in `transformers`).
     reason: why the default config does not run, "" if it does. condition: the change that makes a
-    "partly" type run, "" for other types. tried: number of configs that ran and gave the output of
-    `transformers`' own `generate()`; 0 for a type that is refused or not built. without: changes
-    of the config that are refused, each with the reason. A refused type has at most one entry: the
-    change that was tried to make it run. The entry is left out if its reason is that of the default
-    config."""
+    "partly" type run, "" for other types. without: changes of the config that are refused, each
+    with the reason. A refused type has at most one entry: the change that was tried to make it
+    run. The entry is left out if its reason is that of the default config."""
 
     name: str
     result: str
     reason: str = ""
     condition: str = ""
-    tried: int = 0
     without: tuple[tuple[str, str], ...] = ()
 
 
@@ -184,15 +179,9 @@ class KnownTypes:
         """Number of types with this result."""
         return sum(one.result == result for one in self.types)
 
-    def to_text(self) -> str:
-        """The list as the text of its file."""
-        return json_text(
-            {"transformers": self.transformers, "types": list(map(asdict, self.types))}
-        )
 
-
-def known_types(file: Path = FILE) -> KnownTypes:
-    """The list in `file`."""
-    data = load_json(file)
+def known_types() -> KnownTypes:
+    """The list in `FILE`."""
+    data = load_json(FILE)
     rows = ({**row, "without": tuple(map(tuple, row["without"]))} for row in data["types"])
     return KnownTypes(data["transformers"], tuple(ModelType(**row) for row in rows))

@@ -95,17 +95,17 @@ def _text(
     return ids, made, made
 
 
-def agreement(pair: Pair, texts: Iterable[str], temperature: float = 1.0) -> float:
+def agreement(pair: Pair, texts: Iterable[str]) -> float:
     """The mean of `shared_mass`: 0 if target and draft have nothing in common, 1 if they agree."""
-    return float(shared_mass(pair, texts, temperature).mean())
+    return float(shared_mass(pair, texts).mean())
 
 
-def shared_mass(pair: Pair, texts: Iterable[str], temperature: float = 1.0) -> torch.Tensor:
-    """(positions,) sum(min(p, q)) at `temperature` after each of the last `LATEST` tokens of every
+def shared_mass(pair: Pair, texts: Iterable[str]) -> torch.Tensor:
+    """(positions,) sum(min(p, q)) at temperature 1 after each of the last `LATEST` tokens of every
     text. Raises BadPrompt without texts."""
     shared = list[torch.Tensor]()
     for text in texts:
-        shared += overlaps(pair, pair.encode(text)[-LATEST:], 1, temperature)
+        shared += overlaps(pair, pair.encode(text)[-LATEST:], 1, 1.0)
     if not shared:
         raise BadPrompt("agreement is measured over texts; 0 were given, at least 1 is needed")
     return torch.cat(shared)

@@ -9,10 +9,10 @@ from typing import Any
 import psutil
 import pytest
 from fakes import save, tiny_model
+from toy_models import random_model, toy_config
 from transformers import AutoModelForCausalLM
 
 from sequoia import Pair, SamplingParams, Tree, plain, speculate
-from sequoia.bench.toy_models import random_model, toy_config
 from sequoia.errors import BadModel, BadPair, OutOfMemory
 from sequoia.loading.find_pair import LoadNews
 from sequoia.loading.load import load_pair

@@ -108,7 +108,7 @@ def test_what_cannot_be_loaded_is_refused_with_the_value(
 def test_a_config_that_cannot_run_a_tree_is_refused_before_the_weights(
     config: PretrainedConfig, reason: str, tmp_path: Path, good: tuple[str, str]
 ) -> None:
-    """tests/bench/test_model_types.py has all types that transformers loads as causal models."""
+    """tests/loading/test_model_types.py has all types that transformers loads as causal models."""
     config.save_pretrained(tmp_path)
     for target, draft in ((str(tmp_path), good[1]), (good[0], str(tmp_path))):
         with pytest.raises(BadModel, match=reason):

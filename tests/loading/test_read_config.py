@@ -11,9 +11,9 @@ import decoded
 import pytest
 import torch
 from fakes import save
+from toy_models import random_model, toy_config
 
 from sequoia import Pair, SamplingParams, Tree, load_pair, speculate
-from sequoia.bench.toy_models import random_model, toy_config
 from sequoia.loading.folder_check import read_config
 from sequoia.loading.model_checks import check_source
 from sequoia.loading.read_weights import read_weights

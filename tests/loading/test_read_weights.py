@@ -13,8 +13,8 @@ import torch
 from fake_gpus import LAYERS, fake_two_gpus
 from fakes import WIDTH, save, tiny_model
 from safetensors.torch import load_file, save_file
+from toy_models import random_model, toy_config
 
-from sequoia.bench.toy_models import random_model, toy_config
 from sequoia.errors import BadModel
 from sequoia.loading.load import load_pair
 from sequoia.loading.model_checks import check_source

@@ -18,9 +18,9 @@ import pytest
 import torch
 from fake_gpus import LAYERS, fake_two_gpus
 from fakes import save
+from toy_models import random_model, toy_config
 from transformers import AutoModelForCausalLM
 
-from sequoia.bench.toy_models import random_model, toy_config
 from sequoia.loading.load import load_pair
 from sequoia.models.compare_logits import own_logits
 from sequoia.models.tree_forward import TreeModel

@@ -8,12 +8,12 @@ import pytest
 import torch
 from exact import error, logits, over_torch, warped
 from fakes import tree_logits
+from toy_models import random_model, toy_config
 from transformers import AutoModelForCausalLM
 
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers import VERIFIERS
 from sequoia.assets_folder import BUNDLED_PAIR
-from sequoia.bench.toy_models import random_model, toy_config
 from sequoia.errors import BadModel
 from sequoia.loading.layer_drafts import FREQUENT, FrequentHead, cut_config, cut_layers, layer_draft
 from sequoia.models.choose_forward import use_fast_forward

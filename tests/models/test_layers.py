@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 from fakes import pair_of, tiny_tokenizer
+from toy_models import random_model, toy_config
+from toy_variants import variants
 from transformers import DogeConfig, Gemma3TextConfig, LlamaConfig, Phi3Config
 
 from sequoia import (
@@ -25,8 +27,6 @@ from sequoia import (
     run,
     speculate,
 )
-from sequoia.bench.toy_models import random_model, toy_config
-from sequoia.bench.toy_variants import variants
 from sequoia.errors import BadPrompt
 from sequoia.models.layers import changes_at, context_length, layer_configs
 from sequoia.models.memory_needs import cache_bytes

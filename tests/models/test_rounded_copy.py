@@ -16,8 +16,8 @@ import pytest
 import torch
 from fakes import KINDS, tiny_model, tree_logits
 from torch import nn
+from toy_models import random_model, toy_config
 
-from sequoia.bench.toy_models import random_model, toy_config
 from sequoia.errors import BadModel
 from sequoia.models.choose_forward import use_fast_forward
 from sequoia.models.rounded_copy import (

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 import torch
 from fakes import KINDS, tiny_model
+from toy_models import LAYERS, random_model, toy_config
+from toy_variants import condition
 
-from sequoia.bench.toy_models import LAYERS, random_model, toy_config
-from sequoia.bench.toy_variants import condition
 from sequoia.models.self_test import has_router, self_test
 from sequoia.models.tree_forward import TreeModel
 

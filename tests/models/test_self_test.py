@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 import torch
 from fakes import KINDS, tiny_model
+from toy_models import random_model, toy_config
+from toy_variants import variants
 
-from sequoia.bench.toy_models import random_model, toy_config
-from sequoia.bench.toy_variants import variants
 from sequoia.errors import BadModel
 from sequoia.models.self_test import self_test
 from sequoia.models.tree_forward import TreeModel

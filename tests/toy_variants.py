@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from sequoia.bench.toy_models import CONTEXT, HEADS, toy_config
+from toy_models import CONTEXT, HEADS, toy_config
+
 from sequoia.models.layers import layer_configs, rope_parameters
 
 Changes = dict[str, Any]

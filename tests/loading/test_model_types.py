@@ -1,6 +1,6 @@
 """The test of model types: its variants, the faults it finds, and the bundled list of types.
 
-All types together take many minutes: `pytest -m nightly tests/bench/test_model_types.py`.
+All types together take many minutes: `pytest -m nightly tests/loading/test_model_types.py`.
 """
 
 from __future__ import annotations
@@ -9,15 +9,14 @@ import math
 from pathlib import Path
 from typing import Any
 
+import model_types
 import pytest
 import torch
 import transformers
+from model_types import Outcome, faults, outcomes, summary, try_config
+from toy_models import kinds
+from toy_variants import condition, variants
 
-from sequoia.bench import model_types
-from sequoia.bench.model_types import Outcome, faults, outcomes, summary, try_config, try_types
-from sequoia.bench.toy_models import kinds
-from sequoia.bench.toy_variants import condition, variants
-from sequoia.errors import SequoiaError
 from sequoia.loading.model_families import ModelType, known_types
 from sequoia.models.tree_forward import TreeModel
 
@@ -65,7 +64,6 @@ def test_every_type_that_does_not_run_has_a_reason() -> None:
     for one in KNOWN.types:
         assert bool(one.reason) == (one.result != "runs"), one.name
         assert bool(one.condition) == (one.result == "partly"), one.name
-        assert bool(one.tried) == (one.result in ("runs", "partly")), one.name
         assert all(why for _, why in one.without), one.name
 
 
@@ -169,12 +167,12 @@ REFUSED = Outcome("refused", "has none")
         (
             {"base": RUNS, "x": REFUSED, "y": Outcome("no model", "?")},
             "",
-            ModelType("t", "runs", tried=1, without=(("x", "has none"),)),
+            ModelType("t", "runs", without=(("x", "has none"),)),
         ),
         (
             {"base": REFUSED, "full": RUNS, "x": RUNS},
             "full",
-            ModelType("t", "partly", "has none", "full", 2),
+            ModelType("t", "partly", "has none", "full"),
         ),
         ({"base": REFUSED, "full": REFUSED}, "full", ModelType("t", "refused", "has none")),
         ({"base": Outcome("no model", "E: 1")}, "", ModelType("t", "not built", "E: 1")),
@@ -185,17 +183,3 @@ def test_outcomes_are_summed_up_as_a_line_of_the_list(
     found: dict[str, Outcome], name: str, wanted: ModelType
 ) -> None:
     assert summary("t", found, name) == wanted
-
-
-def test_a_list_with_a_fault_is_not_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    wrong = {"base": RUNS, "mlp_bias=True": Outcome("differs", "token 3 of tree decoding")}
-    file = tmp_path / "list.json"
-    monkeypatch.setattr(model_types, "_in_a_process", lambda _: wrong)
-    with pytest.raises(SequoiaError, match="wrongly or crashed: llama"):
-        try_types(["llama"], file)
-    assert not file.exists()
-    monkeypatch.setattr(model_types, "_in_a_process", lambda _: {"base": RUNS})
-    try_types(["llama"], file)
-    assert known_types(file).types == (ModelType("llama", "runs", tried=1),)

@@ -1,40 +1,38 @@
-"""Tests which causal model types of `transformers` can run a token tree:
-`python -m sequoia.bench --model-types`.
+"""Tests which causal model types of `transformers` can run a token tree.
 
 Each type is tested with toy models of its default config and of variants of it. A toy pair is
-loaded, decodes with a tree, and its output is compared with that of `transformers`. With --json
-assets/model_types.json, the list that the page shows is written anew.
+loaded, decodes with a tree, and its output is compared with that of `transformers`. As a program,
+it writes the list that the page shows anew: `PYTHONPATH=.:tests python tests/model_types.py`. That
+takes many minutes.
 """
 
 from __future__ import annotations
 
+import json
 import re
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
-from multiprocessing import get_context
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
 import transformers
+from toy_models import CONTEXT, kinds, noisy, random_model, save, toy_config
+from toy_variants import condition, variants
 from transformers import AutoModelForCausalLM
 from transformers.utils import logging as transformers_logging
 
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.step_trace import emitted_tokens
 from sequoia.algorithm.tree import Tree
-from sequoia.bench.toy_models import CONTEXT, kinds, noisy, random_model, save, toy_config
-from sequoia.bench.toy_variants import condition, variants
 from sequoia.decoding.engine import plain
 from sequoia.errors import SequoiaError
 from sequoia.exactness.same_tokens import compare
 from sequoia.loading.load import load_pair
 from sequoia.loading.model_checks import check_source
-from sequoia.loading.model_families import KnownTypes, ModelType
+from sequoia.loading.model_families import FILE, ModelType
 from sequoia.measuring.defaults import speculate
 from sequoia.models.compare_logits import SampleText, Walk, own_logits
 from sequoia.models.compare_logits import distances as apart
@@ -68,36 +66,22 @@ class Outcome:
     accepted: int = 0
 
 
-def try_types(names: Sequence[str], out: Path | None) -> None:
-    """Test the types `names` (empty: all), print a line for each, and write the list of them to
-    `out`. Raises SequoiaError if a name is unknown, or if a model decodes wrongly or crashes;
-    then no list is written."""
-    known = kinds()
-    if unknown := set(names) - set(known):
-        raise SequoiaError(f"transformers has no causal model type {', '.join(sorted(unknown))}")
-    found = {kind: _in_a_process(kind) for kind in names or known}
-    types = tuple(summary(kind, one, _condition(kind)) for kind, one in sorted(found.items()))
+def main() -> None:
+    """Test all types, print a line for each, and write the list of them. Raises AssertionError if a
+    model decodes wrongly or crashes; then no list is written."""
+    found = {}
+    for kind in kinds():
+        found[kind] = outcomes(kind)
+        print(f"{kind}: {_counted(one.status for one in found[kind].values())}", flush=True)
+        for name, one in found[kind].items():
+            if one.status in (*FAULTS, *_NOT_BUILT):
+                print(f"  {name}: {one.status}, {one.words}")
+    types = [summary(kind, one, _condition(kind)) for kind, one in found.items()]
     print(_counted(one.result for one in types))
-    if wrong := [kind for kind, one in found.items() if faults(one)]:
-        raise SequoiaError(f"decoded wrongly or crashed: {', '.join(wrong)}")
-    if out:
-        out.write_text(KnownTypes(transformers.__version__, types).to_text() + "\n", "utf-8")
-
-
-def _in_a_process(kind: str) -> dict[str, Outcome]:
-    """`outcomes` of a process of its own, which a model's code may crash. Prints them."""
-    context = get_context("forkserver")
-    context.set_forkserver_preload([__name__])
-    with ProcessPoolExecutor(1, context) as pool:
-        try:
-            found = pool.submit(outcomes, kind).result()
-        except BrokenProcessPool:
-            found = {"base": Outcome("crashed", "its process ended")}
-    print(f"{kind}: {_counted(one.status for one in found.values())}", flush=True)
-    for name, one in found.items():
-        if one.status in (*FAULTS, *_NOT_BUILT):
-            print(f"  {name}: {one.status}, {one.words}")
-    return found
+    assert not any(map(faults, found.values())), "some decoded wrongly or crashed"
+    rows = [asdict(one) for one in types]
+    content = {"transformers": transformers.__version__, "types": rows}
+    FILE.write_text(json.dumps(content, ensure_ascii=False, separators=(",", ":")) + "\n", "utf-8")
 
 
 def outcomes(kind: str) -> dict[str, Outcome]:
@@ -133,9 +117,8 @@ def summary(kind: str, found: Mapping[str, Outcome], condition: str) -> ModelTyp
     result = _result(base, found.get(condition, base))
     if result not in ("runs", "partly"):
         return ModelType(kind, result, base.words, without=_still_refused(found, condition))
-    tried = sum(one.status == "runs" for one in found.values())
     needed = condition if result == "partly" else ""
-    return ModelType(kind, result, base.words, needed, tried, _without(found, condition))
+    return ModelType(kind, result, base.words, needed, _without(found, condition))
 
 
 def faults(found: Mapping[str, Outcome]) -> dict[str, Outcome]:
@@ -301,3 +284,7 @@ def distances(model: TreeModel, hf: Any, text: Sequence[int]) -> list[float]:
 
 def _words(problem: Exception) -> str:
     return f"{type(problem).__name__}: {' '.join(str(problem).split())[:300]}"
+
+
+if __name__ == "__main__":
+    main()
