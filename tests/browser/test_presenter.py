@@ -46,7 +46,7 @@ CUT = """() => { const found = [];
 @pytest.fixture
 def page(tab: Page, canned: dict[str, Any]) -> Iterator[Page]:
     """The Run view with a run above temperature 0, paused at a step."""
-    for page in opened(tab, "run", "?bare"):
+    for page in opened(tab, "run"):
         watch(page, canned["16"], STEP)
         yield page
 
@@ -239,7 +239,7 @@ def test_on_a_phone_it_is_large_fits_and_has_buttons(page: Page) -> None:
 
 
 def test_it_does_not_open_without_a_step(tab: Page) -> None:
-    for page in opened(tab, "run", "?bare"):
+    for page in opened(tab, "run"):
         expect(page.locator(part("present"))).to_be_disabled()
         page.keyboard.press("p")
         assert page.locator(".sq-present").count() == 0

@@ -12,18 +12,13 @@ import json
 import random
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import asdict
-from itertools import accumulate, pairwise
+from itertools import accumulate
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from nightly_cases import nightly
 from playwright.sync_api import Page, expect
-from view_pages import ROOT, opened, settle, trial
-
-from sequoia.diagnosis.compare_runs import LaneRun, LaneRuns
-from sequoia.diagnosis.race_verdict import race_verdict
+from view_pages import opened, settle, trial
 
 MARKUP = "<img src=x onerror=window.hit=1> ${window.hit=2} {{value}} \u202e\u0000"
 # seconds: of a typical step; most: the most tokens in a step; nodes: in the tree
@@ -237,27 +232,13 @@ class Clock:
         return tokens / seconds
 
 
-def with_verdict(whole: dict[str, Any]) -> dict[str, Any]:
-    """`whole` with the verdict that the server would send."""
-    lanes = [
-        LaneRuns(
-            lane["name"],
-            "plain" if lane["plain"] else "chain" if lane["kind"] == "chain" else "tree",
-            (LaneRun("p", 0, tuple(Clock(whole, i).steps(1e9))),),
-        )
-        for i, lane in enumerate(whole["lanes"])
-    ]
-    words = {"reasons": [], "details": []}
-    return {**whole, "verdict": {**asdict(race_verdict(lanes)), **words}}
-
-
 # -- the page --------------------------------------------------------------------------------------
 
 
 @pytest.fixture
 def page(tab: Page) -> Iterator[Page]:
     """The empty test page at 1280 x 900."""
-    yield from opened(tab, "run", "?bare", 900)
+    yield from opened(tab, "run", height=900)
 
 
 def give(page: Page, message: dict[str, Any]) -> None:
@@ -381,77 +362,6 @@ def test_scrubbing_shows_the_state_at_that_time(page: Page) -> None:
             )
     page.evaluate("t => stage.store.seekTime(t)", ends / 2)
     assert all(max(trace["x"]) <= ends / 2 for trace in drawn(page, "tokens"))
-
-
-@pytest.mark.nightly
-def test_dragging_the_track_moves_the_run(page: Page) -> None:
-    """To the end of the chosen lane's step at that point, or to a moment after that lane's end."""
-    whole = invented()
-    still(page, whole)
-    box = page.locator("[data-part=track]").bounding_box()
-    assert box
-    page.mouse.move(box["x"] + box["width"] * 0.9, box["y"] + 10)
-    page.mouse.down()
-    page.mouse.move(box["x"] + box["width"] * 0.25, box["y"] + 10)
-    page.mouse.up()
-    point = page.evaluate("stage.store.end") * 0.25
-    end = next(time for time in Clock(whole, 0).times if time >= point)
-    assert moment(page) == pytest.approx(end, rel=0.02)
-    assert page.evaluate("[stage.store.follow, stage.store.playing]") == [False, False]
-
-
-@pytest.mark.nightly
-def test_stepping_visits_every_step_both_ways(page: Page) -> None:
-    whole = invented(lanes=2, tokens=30)
-    still(page, whole, Clock(whole, 0).times[1])
-    ends = [Clock(whole, index).times for index in range(2)]
-    times = [*ends[0][1:], *(ends[1][-1:] if ends[1][-1] > ends[0][-1] else [])]
-    walk = """by => {
-      const seen = [stage.store.time];
-      for (let k = 0; k < 500 && seen.at(-1) !== seen.at(-2); k++) {
-        stage.store.step(by);
-        seen.push(stage.store.time);
-      }
-      return seen.slice(0, -1);
-    }"""
-    assert page.evaluate(walk, 1) == pytest.approx(times)
-    assert page.evaluate(walk, -1) == pytest.approx(times[::-1])
-
-
-def test_a_recorded_run_plays_automatically_to_its_end(page: Page) -> None:
-    give(page, invented(lanes=2, tokens=400))
-    assert page.evaluate("stage.store.playing")
-    page.evaluate("stage.store.seekTime(stage.store.end - 0.2); stage.store.play()")
-    page.wait_for_function("!stage.store.playing")
-    assert moment(page) == page.evaluate("stage.store.end")
-    assert [text(page, lane(index, "tokens")) for index in (0, 1)] == ["400/400 tokens"] * 2
-
-
-def test_a_run_in_progress_is_followed_until_the_visitor_looks_back(page: Page) -> None:
-    whole = invented()
-    give(page, part(whole, 0, 20))
-    assert page.locator(".run-stage").get_attribute("data-state") == "running"
-    assert moment(page) == page.evaluate("stage.store.end")
-    page.evaluate("stage.store.seekTime(0.02)")
-    give(page, part(whole, 20, 60))
-    assert moment(page) == pytest.approx(0.02)
-    page.click("[data-part=live]")
-    give(page, part(whole, 60, 80))
-    assert moment(page) == page.evaluate("stage.store.end")
-
-
-@pytest.mark.nightly
-def test_the_finish_of_a_lane_is_not_animated_if_a_paused_run_jumps_past_it(page: Page) -> None:
-    still(page, invented())
-    page.evaluate("stage.store.seekTime(0.02)")
-    settle(page)
-    page.evaluate("stage.store.play()")
-    settle(page)
-    page.evaluate("stage.store.pause()")
-    settle(page)
-    page.evaluate("stage.store.seekTime(stage.store.end)")
-    settle(page)
-    assert page.get_attribute(lane(0), "data-finish") == "seen"
 
 
 def pair(faster: int, slower: int, ratio: float) -> dict[str, Any]:
@@ -604,6 +514,16 @@ def test_the_winner_of_several_lanes_is_named_and_each_has_its_place(page: Page)
     page.click("[data-part=verdict] summary")
     lines = page.locator("[data-part=verdict] li").all_inner_texts()
     assert lines == VERDICT["reasons"] + VERDICT["details"]
+    assert page.locator("[data-part=pairs] tr").nth(1).locator("th, td").all_inner_texts() == [
+        "Sequoia vs. Plain",
+        "4.0× (2.0–8.0)",
+        "2.0× (1.5–2.5)",
+        "2.0× (1.8–2.2)",
+        "0.01",
+    ]
+    scope = text(page, "[data-part=verdict-scope]")
+    assert "applies to this prompt (1 recorded run of 96 tokens)" in scope
+    assert page.locator("[data-part=further]").is_hidden()  # without a pool, as in an old file
     give(page, {**invented(seed=8), "run": "next"})
     assert "tokens per step" in text(page, "[data-part=headline]")
 
@@ -650,25 +570,6 @@ def test_further_runs_are_made_with_one_button_and_the_intervals_narrow(page: Pa
     assert page.locator("[data-part=further] progress").is_hidden()
     page.click("[data-part=verdict] summary")
     assert page.locator("[data-part=runs] tbody tr").count() == 31
-
-
-@pytest.mark.nightly
-def test_the_verdict_lists_the_tokens_per_step_and_step_time_of_each_pair(page: Page) -> None:
-    still(page, {**invented(lanes=3), "verdict": VERDICT})
-    page.click("[data-part=verdict] summary")
-    rows = page.locator("[data-part=pairs] tr")
-    assert rows.nth(1).locator("th, td").all_inner_texts() == [
-        "Sequoia vs. Plain",
-        "4.00× (2.00–8.00)",
-        "2.00× (1.50–2.50)",
-        "2.00× (1.82–2.20)",
-        "0.01",
-    ]
-    assert text(page, "[data-part=verdict-scope]") == (
-        "The result applies to this prompt (1 recorded run of 96 tokens); on other prompts it may "
-        "differ."
-    )
-    assert page.locator("[data-part=further]").is_hidden()  # without a pool, as in an old file
 
 
 # -- lanes -----------------------------------------------------------------------------------------
@@ -722,15 +623,6 @@ def test_one_press_opens_the_figures_of_all_cards(page: Page) -> None:
     expect(figures.locator("visible=true")).to_have_count(0)
 
 
-def test_charts_and_analysis_are_made_when_they_are_opened(page: Page) -> None:
-    still(page, with_reasons(invented(lanes=2)))
-    inside = page.locator(".run-analysis section")
-    assert inside.count() == 0
-    page.click(".run-analysis > summary")
-    expect(inside.first).to_be_visible()
-    assert len(drawn(page, "tokens")) == 2
-
-
 # -- streams, gaps and painting --------------------------------------------------------------------
 
 
@@ -759,19 +651,6 @@ def test_a_stream_in_small_batches_loses_nothing_and_rebuilds_nothing(page: Page
         assert trace["y"] == clock.tokens
 
 
-def test_a_gap_is_said_and_ends_with_the_whole_run(page: Page) -> None:
-    whole = invented()
-    give(page, part(whole, 0, 10))
-    give(page, part(whole, 14, 20))
-    assert "did not arrive" in text(page, "[data-part=error]")
-    assert page.evaluate("stage.store.arrived.length") == 10
-    give(page, {**whole, "error": None})
-    assert [flow(page, index) for index in range(4)] == [words(whole, index) for index in range(4)]
-    got = page.evaluate("stage.store.lanes.map(f => f.seconds)")
-    assert got == pytest.approx([Clock(whole, index).times[-1] for index in range(4)])
-
-
-@pytest.mark.nightly
 def test_text_stays_at_its_end_unless_the_visitor_scrolled_up(page: Page) -> None:
     whole = invented(lanes=2, tokens=900)
     give(page, part(whole, 0, 500))
@@ -823,144 +702,6 @@ def test_a_new_run_clears_the_charts_at_once(page: Page) -> None:
     assert page.evaluate(SHOWN) == ["chart", "chart"]
     ends = page.evaluate("stage.stage.analysis.panels[0].tokens.chart.node.layout.xaxis.range")
     assert ends[1] >= page.evaluate("stage.store.end") > 0.005
-
-
-METHODS = {
-    "plain": "plain",
-    "chain": "chain",
-    "sequences": "sequences",
-    "kary": "kary",
-    "branching": "kary",
-    "planned": "sequoia",
-    "best": "sequoia",
-    "replanned": "replanned",
-    "dynamic": "dynamic",
-    "lab": "other",
-}
-
-
-def of_kinds(*kinds: str) -> dict[str, Any]:
-    """A race whose lanes have these kinds, in order."""
-    whole = invented(lanes=len(kinds), seed=len("".join(kinds)))
-    for one, kind in zip(whole["lanes"], kinds, strict=True):
-        one.update(kind=kind, plain=kind == "plain", name=kind)
-    return {**whole, "run": "-".join(kinds)}
-
-
-STROKES = "nodes => nodes.map(n => getComputedStyle(n).stroke)"
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("theme", ["dark", *nightly("light")])
-def test_a_method_has_one_colour_and_marker_in_every_run(page: Page, theme: str) -> None:
-    """The colour is the same in lanes, charts and scrubber. It has a contrast of at least 3:1 with
-    the lane's background."""
-    page.evaluate("theme => document.body.classList.toggle('dark', theme === 'dark')", theme)
-    seen: dict[str, set[tuple[str, str]]] = {}
-    kinds = [*METHODS]
-    races = [[*kinds[4:8]], [*kinds[:4]], ["lab", "chain", "plain", "best"], [*kinds[5:9]]]
-    for chosen in races:
-        still(page, of_kinds(*chosen))
-        traces = drawn(page, "tokens")
-        rgb = page.evaluate(
-            "colours => colours.map(c => { const n = document.createElement('i'); "
-            "n.style.color = c; return n.style.color; })",
-            [trace["colour"] for trace in traces],
-        )
-        assert page.locator(".run-name .run-stroke").evaluate_all(STROKES) == rgb
-        lines = page.locator(".sq-track-svg .run-stroke").evaluate_all(STROKES)
-        # the chosen lane and plain decoding are rows of blocks
-        assert len(lines) >= 2
-        assert set(lines) <= set(rgb)
-        for kind, colour, trace in zip(chosen, rgb, traces, strict=True):
-            seen.setdefault(METHODS[kind], set()).add((colour, trace["symbol"].split("-open")[0]))
-    assert [len(styles) for styles in seen.values()] == [1] * 8
-    styles = [style for found in seen.values() for style in found]
-    assert len({colour for colour, _ in styles}) == len({symbol for _, symbol in styles}) == 8
-    ground = page.locator(".run-lane").first.evaluate("n => getComputedStyle(n).backgroundColor")
-    assert min(contrast(colour, ground) for colour, _ in styles) >= 3
-    page.evaluate("document.body.classList.remove('dark')")
-
-
-def contrast(one: str, other: str) -> float:
-    """The WCAG ratio of two colours such as "rgb(0, 0, 0)"."""
-
-    def light(colour: str) -> float:
-        parts = [int(part) / 255 for part in colour[4:-1].split(",")]
-        red, green, blue = (
-            part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
-        )
-        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-    low, high = sorted([light(one), light(other)])
-    return (high + 0.05) / (low + 0.05)
-
-
-def test_lanes_of_the_same_method_differ_by_dash_and_marker(page: Page) -> None:
-    still(page, of_kinds("chain", "chain", "plain", "chain"))
-    traces = drawn(page, "tokens")
-    lines = [(trace["colour"], trace["dash"], trace["symbol"]) for trace in traces]
-    assert lines[0][0] == lines[1][0] == lines[3][0] != lines[2][0]
-    assert len({dash for _, dash, _ in lines}) == 3
-    assert lines[1][2] == lines[0][2] + "-open"
-    for place, count in ((".run-name", 3), (".sq-track-svg", 2)):
-        dashes = page.locator(f"{place} .run-stroke path:first-child").evaluate_all(
-            "nodes => nodes.map(n => n.getAttribute('stroke-dasharray'))"
-        )
-        assert len(set(dashes)) == count
-
-
-def with_reasons(whole: dict[str, Any]) -> dict[str, Any]:
-    """The race with results, which are shown in its lanes and in the panels below its charts."""
-    bars = [{"name": name, "value": 1.0, "loss": 0.0, "words": "w."} for name in ("tokens", "x")]
-    remedy = {"words": "A chain", "predicted": 1.9, "label": "predicted", "parents": [-1, 0]}
-    advice = {"speedup": 1.6, "loss": "draft", "words": "w", "remedies": [remedy, remedy]}
-    result = {
-        "time_breakdown": {"bars": bars},
-        "what_to_try": advice,
-        "lossless": counts(400, False, (230, 170)),
-    }
-    return {**whole, **analysed([None if one["plain"] else result for one in whole["lanes"]])}
-
-
-AXE = ROOT / ".ci" / "node_modules" / "axe-core" / "axe.min.js"
-VIOLATIONS = """() => axe.run('.run-stage', { rules: {
-    'label-content-name-mismatch': { enabled: true }, 'target-size': { enabled: true } } })
-  .then(found => found.violations
-    .map(one => one.id + ': ' + one.nodes.map(node => node.html.slice(0, 90)).join(' ')))"""
-
-
-@pytest.mark.nightly
-@pytest.mark.skipif(not AXE.exists(), reason="axe-core is not installed")
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing(page: Page, theme: str) -> None:
-    page.evaluate("theme => document.body.classList.toggle('dark', theme === 'dark')", theme)
-    still(page, with_reasons(invented()))
-    drawn(page, "tokens")
-    page.add_script_tag(path=AXE)
-    assert page.evaluate(VIOLATIONS) == []
-    page.evaluate("document.body.classList.remove('dark')")
-
-
-def test_headings_have_no_gap_and_table_headers_have_text(page: Page) -> None:
-    still(page, with_reasons(invented()))
-    levels = page.locator(".run-stage :is(h1, h2, h3, h4)").evaluate_all(
-        "nodes => nodes.map(n => Number(n.tagName[1]))"
-    )
-    assert levels[0] == 2
-    assert {b - a for a, b in pairwise(levels)} <= {0, 1, -1}
-    assert all(page.locator(".run-stage th").all_text_contents())
-
-
-STOPS = """nodes => nodes.filter(n =>
-  n.tabIndex >= 0 && n.offsetParent && n.checkVisibility() && !n.disabled).length"""
-
-
-@pytest.mark.nightly
-def test_four_lanes_have_few_tab_stops(page: Page) -> None:
-    still(page, with_reasons(invented()))
-    nodes = page.locator(".run-stage :is(a, button, input, select, textarea, [tabindex])")
-    assert nodes.evaluate_all(STOPS) <= 26
 
 
 # -- figures, reasons, files, hostile text and layout ----------------------------------------------
@@ -1024,37 +765,9 @@ def test_reasons_badges_and_buttons(page: Page) -> None:
     assert text(page, lane(0, "check")) == "A tie. First difference: token 5. (measured)"
     assert page.locator("[data-part=distribution]").is_hidden()
     assert page.locator(lane(1, "lossless")).is_hidden()
-
-
-@pytest.mark.parametrize(
-    ("kind", "word", "colour"),
-    [
-        ("bug", "bug", "--sq-rejected-soft"),
-        *nightly(
-            ("exact", "exact", "--sq-accepted-soft"),
-            ("tie", "tie", "--sq-target-soft"),
-            ("undecided", "undecided", "--sq-target-soft"),
-        ),
-    ],
-)
-def test_each_verdict_on_a_text_has_its_word_and_colour(
-    page: Page, kind: str, word: str, colour: str
-) -> None:
-    whole = invented()
-    still(page, whole)
-    judged(page, whole, {"kind": kind, "words": "", "index": 4, "p_value": None}, None)
-    badge = page.locator(lane(0, "lossless"))
-    assert (badge.inner_text(), badge.get_attribute("data-kind")) == (word, kind)
-    assert "First difference: token 5." in text(page, lane(0, "check"))
-    found, wanted = badge.evaluate(
-        """(node, name) => {
-            const other = node.parentNode.appendChild(document.createElement('i'));
-            other.style.background = `var(${name})`;
-            return [node, other].map((one) => getComputedStyle(one).backgroundColor);
-        }""",
-        colour,
-    )
-    assert found == wanted
+    for kind in ("exact", "undecided", "bug"):
+        judged(page, whole, {**lossless, "kind": kind}, None)
+        assert (badge.inner_text(), badge.get_attribute("data-kind")) == (kind, kind)
 
 
 def counts(
@@ -1143,45 +856,6 @@ def test_a_lane_marks_a_token_that_it_counts_in_all_others(page: Page) -> None:
     assert row.inner_text().split("\t") == ["·y", "10%", "40 (40.0)", "in all others"]
 
 
-def test_reasons_stay_as_they_are_while_first_tokens_are_counted(page: Page) -> None:
-    """Guards against a button that is rebuilt under the pointer with each new count."""
-    whole = invented(lanes=2)
-    still(page, whole)
-    advice = {
-        "speedup": 1.6,
-        "loss": "draft",
-        "words": "w",
-        "remedies": [
-            {"words": "A smaller tree", "predicted": 1.9, "label": "predicted", "parents": [-1, 0]}
-        ],
-    }
-    bars = [{"name": "tokens", "value": 1.0, "loss": 0.0, "words": "w."}]
-    analysis(page)
-    for draws in (5, 10):
-        give(
-            page,
-            {
-                "v": 1,
-                "run": whole["run"],
-                "done": True,
-                **analysed(
-                    [
-                        {
-                            "time_breakdown": {"bars": bars},
-                            "what_to_try": advice,
-                            "lossless": counts(draws, True),
-                        },
-                        None,
-                    ]
-                ),
-            },
-        )
-        page.evaluate("window.held ??= document.querySelector('.run-remedies .sq-btn')")
-    assert page.evaluate(
-        "window.held && window.held === document.querySelector('.run-remedies .sq-btn')"
-    )
-
-
 def test_the_table_holds_every_step(page: Page) -> None:
     whole = invented(lanes=2)
     still(page, whole)
@@ -1197,18 +871,6 @@ def test_the_table_holds_every_step(page: Page) -> None:
         assert {row["label"] for row in mine} == {"recorded"}
 
 
-@pytest.mark.parametrize("form", ["svg", *nightly("png")])
-@pytest.mark.nightly
-def test_figures_are_saved_as_pictures(page: Page, form: str) -> None:
-    still(page, invented())
-    drawn(page, "tokens")
-    with page.expect_download() as download:
-        page.click(f"[data-part=tokens-over-time] [data-save={form}]")
-    data = download.value.path().read_bytes()
-    assert data.startswith(b"<svg" if form == "svg" else b"\x89PNG")
-
-
-@pytest.mark.nightly
 def test_a_saved_figure_says_what_it_shows(page: Page) -> None:
     """A saved figure is seen without the page. Names from an opened file appear as plain text."""
     whole = invented()
@@ -1263,7 +925,6 @@ def test_hostile_texts_stay_texts(page: Page) -> None:
         (1024, 4, 4),
         (900, 4, 2),
         (480, 2, 1),
-        *nightly((1920, 4, 4), (1280, 4, 4), (1024, 3, 3), (1280, 2, 2)),
     ],
 )
 def test_lanes_are_side_by_side_where_there_is_room(

@@ -30,7 +30,7 @@ OUTSIDE = """source => {
 @pytest.fixture
 def page(tab: Any) -> Iterator[Any]:
     """The empty test page."""
-    yield from opened(tab, "run", "?bare")
+    yield from opened(tab, "run")
 
 
 def kept(page: Any, form: str, step: int) -> bytes:

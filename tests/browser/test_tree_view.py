@@ -41,7 +41,7 @@ PILLS = {"cls": "sq-tree-scroll"}
 @pytest.fixture
 def page(tab: Any) -> Iterator[Any]:
     """The empty test page."""
-    yield from opened(tab, "run", "?bare")
+    yield from opened(tab, "run")
 
 
 def build(page: Any, look: dict[str, Any], states: list[str] = STATES) -> None:

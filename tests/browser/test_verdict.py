@@ -131,7 +131,7 @@ def slower(step: StepTrace, by: float) -> StepTrace:
 
 @pytest.fixture
 def board(tab: Page) -> Iterator[Page]:
-    yield from opened(tab, "run", "?bare", 900)
+    yield from opened(tab, "run", height=900)
 
 
 def pair_verdicts(verdict: dict[str, Any], lane: int | None = None) -> list[dict[str, Any]]:

@@ -352,6 +352,15 @@ test("a message about further runs of another run changes nothing", () => {
   assert.deepEqual([store.name, store.pool], ["r", null]);
 });
 
+test("many messages within one frame cause one paint", () => {
+  let frames = 0;
+  globalThis.requestAnimationFrame = () => ++frames;
+  const store = playing();
+  store.changed();
+  assert.equal(frames, 1);
+  globalThis.requestAnimationFrame = () => 0;
+});
+
 test("a lane with branches is chosen before a chain", () => {
   const store = several();
   const kinds = ["plain", "tuned_chain", "planned"];

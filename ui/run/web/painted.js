@@ -1,15 +1,11 @@
 /* Paints at most once per frame. Independent of the DOM. */
 
-const PAINTS_KEPT = 600;
-
 /** A state with painters. */
 export class Painted {
   playing = false; // whether every frame is painted
   frame = 0; // id of the requested animation frame; 0: none
   /** @type {((store: any) => void)[]} */
   listeners = [];
-  /** @type {number[]} durations of the last paints in ms, for tests */
-  paints = [];
 
   /**
    * Called before a frame is painted, while `playing`.
@@ -39,10 +35,7 @@ export class Painted {
   paint(now) {
     this.frame = 0;
     if (this.playing) this.advance(now);
-    const start = performance.now();
     for (const listener of this.listeners) listener(this);
-    this.paints.push(performance.now() - start);
-    if (this.paints.length > PAINTS_KEPT) this.paints.shift();
     if (this.playing) this.changed();
   }
 }
