@@ -87,14 +87,13 @@ SANE = 0.5
 
 def own_logits(model: TreeModel, tokens: Sequence[int]) -> torch.Tensor:
     """Logits (vocab,) in float64 after `tokens`, from the bare model with its own positions."""
-    return _bare_logits(model, [tokens], 1)[0, -1].double()
+    return last_own_logits(model, tokens, 1)[0]
 
 
-def own_logits_from(model: TreeModel, tokens: Sequence[int], first: int, keep: int) -> torch.Tensor:
-    """Logits (keep, vocab) in float64 at the last `keep` of `tokens`, from the bare model. first:
-    the position of the first token."""
-    positions = torch.arange(first, first + len(tokens), device=model.device)[None]
-    return _bare_logits(model, [tokens], keep, position_ids=positions)[0, -keep:].double()
+def last_own_logits(model: TreeModel, tokens: Sequence[int], keep: int) -> torch.Tensor:
+    """Logits (keep, vocab) in float64 at the last `keep` of `tokens`, from the bare model with its
+    own positions."""
+    return _bare_logits(model, [tokens], keep)[0, -keep:].double()
 
 
 def own_logits_of_all(

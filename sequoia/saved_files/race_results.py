@@ -210,10 +210,8 @@ class TextMatch:
     compared: the number of tokens of the shorter text. dtype: the name of the target's. index: the
     index of the first token that differs, or None. first: the place there, None if it could not be
     computed; its margin is that of the run's or plain decoding's token, whichever is further below
-    the best. later: the first later token of the run that is not even a tie, or None. in_float32:
-    the same run in float32, None if it was not needed. worst: if that run shows no bug, the largest
-    margin and the largest error anywhere in the text. problem: why the check could not be finished,
-    or "".
+    the best. later: the first later token of the run that is not even a tie, or None. problem: why
+    the check could not decide, or "".
     """
 
     verdict: Literal["exact", "tie", "bug", "undecided"]
@@ -222,8 +220,6 @@ class TextMatch:
     index: Node | None = None
     first: Place | None = None
     later: Place | None = None
-    in_float32: TextMatch | None = None
-    worst: Place | None = None
     problem: Words = ""
 
 

@@ -16,6 +16,7 @@ from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.decoding.engine import Decoder, plain, run
 from sequoia.errors import BadModel, BadPrompt
+from sequoia.exactness import same_tokens
 from sequoia.exactness.same_tokens import (
     ROWS_AT_ONCE,
     Place,
@@ -112,6 +113,18 @@ def test_a_fabricated_wrong_token_is_a_bug() -> None:
         worst = int(reference_logits(pair, prompt, right[:at]).argmin())
         found = check_text(pair, prompt, [*right[:at], worst, *right[at + 1 :]], right)
         assert (found.verdict, found.index) == ("bug", at)
+
+
+def test_without_memory_for_the_reference_passes_the_verdict_is_undecided(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def no_room(*_: object) -> torch.Tensor:
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    monkeypatch.setattr(same_tokens, "last_own_logits", no_room)
+    found = check_text(made(), PROMPTS[0], [1, 2], [1, 3])
+    assert (found.verdict, found.index, found.first) == ("undecided", 1, None)
+    assert found.problem == "there is not enough memory"
 
 
 def test_the_error_of_a_wrong_pass_excuses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -390,22 +390,18 @@ class DecodeJob(RunJob):
     def _texts(self, finished: FinishedRun) -> Iterator[Round]:
         """Compare each lane's text with that of plain decoding, at temperature 0."""
         for places, part in finished.by_prompt():
-            yield from self._texts_of(finished, part, places)
+            yield from self._texts_of(part, places)
 
-    def _texts_of(
-        self, finished: FinishedRun, part: FinishedRun, places: Sequence[int]
-    ) -> Iterator[Round]:
+    def _texts_of(self, part: FinishedRun, places: Sequence[int]) -> Iterator[Round]:
         """`_texts` for the lanes on one prompt: `part` is their race, `places` are their indexes in
-        `finished`."""
+        the finished run."""
         tokens = None
         for tokens in part.plain_tokens():
             if part.base is None and self._must_end():
                 tokens = None
                 break
-        found = part.exactness_results(
-            tokens, lambda i: self._tree(finished, places[i]), self._must_end
-        )
-        yield from ({places[lane]: lossless} for lane, lossless in found)
+        for lane, lossless in part.exactness_results(tokens):
+            yield {places[lane]: lossless}
 
     def _check_distributions(self, finished: FinishedRun) -> Iterator[Round]:
         """Run the check of losslessness for temperatures above 0. Yields its results so far after

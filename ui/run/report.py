@@ -7,7 +7,7 @@ Independent of threads and of the page.
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -27,8 +27,6 @@ from sequoia import (
     plain,
 )
 from sequoia.algorithm.expected_steps import ExpectedSteps
-from sequoia.algorithm.progress import ShouldStop
-from sequoia.decoding.tree_choice import TreeSource
 from sequoia.diagnosis.compare_runs import (
     SAME_TEXT,
     LaneRun,
@@ -203,36 +201,18 @@ class FinishedRun:
             speedup(*self._lanes(i)),
         )
 
-    def exactness_results(
-        self,
-        reference: Sequence[int] | None,
-        tree_of: Callable[[int], TreeSource],
-        should_stop: ShouldStop,
-    ) -> Iterator[tuple[int, Lossless]]:
+    def exactness_results(self, reference: Sequence[int] | None) -> Iterator[tuple[int, Lossless]]:
         """For a run at temperature 0, yields (lane index, result) for each lane that has a draft
         and has emitted tokens. The result compares the lane's tokens with `reference`, the tokens
         of plain decoding. If `reference` is None or empty, the result says that nothing was
-        checked.
-
-        `check_text` may repeat a lane's run in float32. tree_of: takes the lane's index, and
-        returns its tree for the repeated run, or a function that makes its TreeChoice. should_stop:
-        ends the repeated run.
-        """
+        checked."""
         for i, (lane, tally) in enumerate(zip(self.lanes, self.tallies, strict=True)):
             if lane.is_plain or not tally.tokens:
                 continue
             if not reference:
                 yield i, Lossless("none", "measured", why="no_plain_text")
                 continue
-            match = check_text(
-                self.pair_of(i),
-                self.prompt,
-                tally.tokens,
-                reference,
-                tree_of(i),
-                lane.verifier,
-                should_stop,
-            )
+            match = check_text(self.pair_of(i), self.prompt, tally.tokens, reference)
             yield i, Lossless(match.verdict, "measured", match)
 
     def plain_tokens(self) -> Iterator[list[int]]:

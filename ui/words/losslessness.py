@@ -46,27 +46,7 @@ def match_words(match: TextMatch) -> str:
             f"Whether this is a bug could not be checked in {_wide(match.dtype)}, because "
             f"{match.problem}"
         )
-    if match.in_float32:
-        words += _float32_words(match, match.in_float32)
     return f"{'. '.join(words)}: {_ENDS[match.verdict]}."
-
-
-def _float32_words(match: TextMatch, again: TextMatch) -> list[str]:
-    """What the same run in float32, `again`, shows."""
-    start = (
-        f"This target has a router, and rounding to {match.dtype} can change the experts it chooses"
-    )
-    run = "The same run in float32"
-    if again.verdict == "bug":
-        return [start, f"{run} differs too ({match_words(again)[:-1]})"]
-    same = "equals" if again.index is None else "differs only by a tie from"
-    words = [start, f"{run} {same} plain decoding's"]
-    if match.worst:
-        words.append(
-            "Every token of the original run, and plain decoding's at the first difference, is at "
-            f"most {_place_words(match.worst)} anywhere in the text"
-        )
-    return words
 
 
 def _place_words(place: Place) -> str:

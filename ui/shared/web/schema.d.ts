@@ -394,8 +394,6 @@ export interface TextMatch {
   index?: number | null;
   first?: Place | null;
   later?: Place | null;
-  in_float32?: TextMatch | null;
-  worst?: Place | null;
   problem?: string;
 }
 
