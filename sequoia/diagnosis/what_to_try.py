@@ -7,13 +7,13 @@ another tree differs from the tree in use, the more its prediction depends on th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from operator import attrgetter
 
 from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.best_tree import best_tree
-from sequoia.algorithm.expected_tokens import expected_tokens, fitted, scores
+from sequoia.algorithm.expected_tokens import expected_tokens, fitted
 from sequoia.algorithm.step_trace import DecodeStats
 from sequoia.algorithm.tree import Tree
 from sequoia.diagnosis.compare_runs import Speedup
@@ -21,7 +21,7 @@ from sequoia.diagnosis.where_time_went import time_breakdown
 from sequoia.planning.hardware_profile import HardwareProfile, Point
 from sequoia.planning.plan_for_machine import best_plan, predict
 from sequoia.planning.simulated_step_times import phases
-from sequoia.saved_files.race_results import Change, Diagnosis, Loss, Remedy, TimeBreakdown
+from sequoia.saved_files.race_results import Diagnosis, Loss, Remedy, TimeBreakdown
 
 # a loss is listed if the speed-up without it would be more than 0.5% higher
 _MIN_LOSS_RATIO = 1.005
@@ -121,11 +121,8 @@ class DiagnosedRun:
     def trees(self) -> Iterator[Remedy]:
         """Remedies that change only the tree."""
         yield Remedy("plain", 1.0, Tree.chain(1))
-        yield self._remedy("fastest_tree", [best_plan(self.acceptance, self.profile).tree])
-        if trees := smaller(self.tree, self.acceptance):
-            yield self._remedy("smaller_tree", trees)
-        if trees := [self.tree.limit(levels) for levels in range(2, self.tree.levels)]:
-            yield self._remedy("fewer_levels", trees)
+        best = best_plan(self.acceptance, self.profile).tree
+        yield Remedy("fastest_tree", self._speedup(best, self.profile), best)
 
     def what_ifs(self) -> Iterator[Remedy]:
         """Remedies that keep the tree in use and assume hypothetical models: a draft that takes
@@ -140,51 +137,10 @@ class DiagnosedRun:
         speedup = self._speedup(self.tree, slower_target) * slower_plain / plain
         yield Remedy("larger_target", speedup)
 
-    def _speedup(self, tree: Tree, profile: HardwareProfile | None = None) -> float:
-        """Predicted speed-up of `tree` over the plain decoding of the run. profile: by default the
-        calibrated one."""
-        plan = predict(tree, self.acceptance, profile or self.profile)
+    def _speedup(self, tree: Tree, profile: HardwareProfile) -> float:
+        """Predicted speed-up of `tree` over the plain decoding of the run."""
+        plan = predict(tree, self.acceptance, profile)
         return plan.expected_tokens * self.costs.step.plain / plan.predicted_seconds
-
-    def _remedy(self, change: Change, trees: Sequence[Tree]) -> Remedy:
-        """The remedy of decoding with the fastest of `trees` instead."""
-        best = max(trees, key=self._speedup)
-        return Remedy(change, self._speedup(best), best)
-
-
-# -- smaller trees of the same shape ---------------------------------------------------------------
-
-
-def smaller(tree: Tree, acceptance: Acceptance) -> list[Tree]:
-    """Smaller trees of the same shape as `tree`.
-
-    For a chain: all shorter chains of at least two nodes. For another tree in which all nodes of a
-    level have the same number of children: trees with as many levels in which every node keeps only
-    its first m children, for each m from 1 to one less than the largest number of children. For any
-    other tree: its n best nodes, for each n from 2 to one less than its size.
-    """
-    branching = [
-        {len(tree.children[node]) for node in range(len(tree)) if tree.depths[node] == depth}
-        for depth in range(tree.levels - 1)
-    ]
-    if any(len(counts) > 1 for counts in branching):
-        return [_pruned(tree, acceptance, n) for n in range(2, len(tree))]
-    counts = [max(counts) for counts in branching]
-    if max(counts, default=1) == 1:
-        return [Tree.chain(n) for n in range(2, len(tree))]
-    return [
-        Tree.from_branching(min(count, most) for count in counts) for most in range(1, max(counts))
-    ]
-
-
-def _pruned(tree: Tree, acceptance: Acceptance, n: int) -> Tree:
-    """The `n` nodes of `tree` with the best scores. The smoothed vector never increases, so no node
-    scores higher than its parent or an earlier sibling. Of nodes with equal scores, the earliest
-    are kept. So no node is kept without its parent and earlier siblings."""
-    weights = scores(tree, acceptance.smoothed())
-    kept = sorted(sorted(range(len(tree)), key=lambda node: -weights[node])[:n])
-    index = {node: i for i, node in enumerate(kept)}
-    return Tree((-1, *(index[tree.parents[node]] for node in kept[1:])))
 
 
 # -- a profile adjusted to the run -----------------------------------------------------------------

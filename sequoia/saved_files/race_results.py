@@ -127,9 +127,7 @@ class TimeBreakdown:
 # -- what to try -----------------------------------------------------------------------------------
 
 
-Change = Literal[
-    "plain", "fastest_tree", "smaller_tree", "fewer_levels", "smaller_draft", "larger_target"
-]
+Change = Literal["plain", "fastest_tree", "smaller_draft", "larger_target"]
 
 
 @dataclass(frozen=True)

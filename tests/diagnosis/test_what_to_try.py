@@ -15,7 +15,6 @@ from sequoia.diagnosis.what_to_try import (
     Diagnosis,
     calibrated,
     diagnose,
-    smaller,
     typical_tree,
 )
 from sequoia.diagnosis.where_time_went import time_breakdown
@@ -224,17 +223,6 @@ def test_changes_predicted_within_the_noise_are_not_recommended() -> None:
         assert again.noise == max(most, found.noise)
         assert again.remedies == found.remedies[:left]
         assert len(again.remedies) + len(again.unclear) == len(everything)
-
-
-@pytest.mark.parametrize(
-    ("tree", "expected"),
-    [
-        (Tree.chain(5), [Tree.chain(n) for n in (2, 3, 4)]),
-        (Tree.chain(1), []),
-    ],
-)
-def test_smaller_trees_keep_the_shape(tree: Tree, expected: list[Tree]) -> None:
-    assert smaller(tree, Acceptance((0.7, 0.2))) == expected
 
 
 def test_a_typical_tree_has_the_mean_size() -> None:

@@ -48,7 +48,7 @@ COUNT = SampleCount(
 COSTS = TimeBreakdown(
     StepCosts(2.0, 0.002, 0.01, 0.001, 0.009), StepCosts(1.0, 0.0, 0.008, 0.001, 0.009)
 )
-REMEDIES = (Remedy("smaller_tree", 1.7, Tree((-1, 0, 1))), Remedy("smaller_draft", 1.6))
+REMEDIES = (Remedy("fastest_tree", 1.7, Tree((-1, 0, 1))), Remedy("smaller_draft", 1.6))
 RESULT = Result(
     COSTS,
     Diagnosis(COSTS, 2.8, (Loss("draft", 1.6),), REMEDIES, 1.5),

@@ -9,14 +9,16 @@ from typing import Any
 
 import torch
 
-from sequoia import Pair
+from sequoia import Pair, SamplingParams
 from sequoia.errors import BadModel
 from sequoia.loading.download import ROOM_LEFT, disk_free, is_here
 from sequoia.loading.model_checks import checked_device, checked_dtype
 from sequoia.loading.model_files import hub_folder
 from sequoia.loading.pair_request import BUNDLED_NAME, Model, PairRequest, Preset, find, presets
-from sequoia.measuring.copied_draft import draft_note
+from sequoia.measuring.defaults import default_chain, default_plan
 from sequoia.models.describe import describe
+from sequoia.models.pair import SAME_WEIGHTS, same_weights
+from sequoia.models.tree_forward import TreeModel
 from sequoia.this_machine.dtypes import narrowest_dtype
 from sequoia.this_machine.gpu_health import unusable_gpu
 from sequoia.this_machine.memory import ROOM, free_bytes, size, total_bytes
@@ -24,7 +26,7 @@ from sequoia.validate_input import json_text
 from ui.models.load_job import Report
 from ui.serving.model_host import named, parameter_count
 from ui.words.model_types import types_message
-from ui.words.plans import draft_words
+from ui.words.plans import copy_words
 
 # At least the embeddings, the output matrix and two layers of a streamed target are on the GPU. For
 # the pairs in the catalog, they make up at most this share of the target.
@@ -105,8 +107,22 @@ def loaded(pair: Pair) -> dict[str, Any]:
 
 
 def _notes(pair: Pair) -> list[tuple[str, str]]:
-    note = draft_note(pair)
-    return [*([("the draft", draft_words(note))] if note else []), *pair.notes.items()]
+    note = _draft_note(pair)
+    return [*([("the draft", note)] if note else []), *pair.notes.items()]
+
+
+def _draft_note(pair: Pair) -> str:
+    """What to know about a draft that is the target itself, or a rounded copy of it; else ""."""
+    target, draft = pair.target, pair.draft
+    if isinstance(draft, TreeModel) and same_weights(target, draft):
+        return SAME_WEIGHTS
+    if draft.name != f"{target.name} in {draft.numbers}":
+        return ""
+    decoded = pair.as_chat() if pair.template else pair
+    plan = default_plan(decoded, SamplingParams())
+    if len(plan.tree) == 1:
+        plan = default_chain(decoded, SamplingParams())
+    return copy_words(draft.numbers, plan.predicted_speedup)
 
 
 # -- parts -----------------------------------------------------------------------------------------

@@ -7,9 +7,7 @@ import math
 
 from sequoia.algorithm.tree import Tree
 from sequoia.diagnosis.where_time_went import CheckedPrediction
-from sequoia.measuring.copied_draft import CLEARLY, DraftNote
 from sequoia.measuring.defaults import SLACK
-from sequoia.models.pair import SAME_WEIGHTS
 from sequoia.planning.compare_plans import fastest, runner_up
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.plan_for_machine import Plan, SpeedupGrid
@@ -180,24 +178,18 @@ def rule_words(rule: str) -> str:
 # -- the draft of a loaded pair --------------------------------------------------------------------
 
 
-def draft_words(note: DraftNote) -> str:
-    """What a person who chooses models should know about the draft."""
-    if note.code == "same":
-        return SAME_WEIGHTS
-    if note.code == "copy":
-        return (
-            f"on this machine a copy of the target in {note.numbers} is predicted to be "
-            f"{_compared(note.speedup)}: {note.speedup:.1f}x at temperature 0, from a quick "
-            "measurement. A run shows whether it is"
-        )
-    return (
-        f"a copy of the target in {note.numbers} (draft: {note.numbers}) is predicted to be a "
-        f"better draft here: {note.speedup:.1f}x over plain decoding, instead of {note.now:.1f}x"
-    )
+CLEARLY = 1.1  # a prediction from a quick measurement is often wrong by a tenth
 
 
-def _compared(speedup: float) -> str:
-    """`speedup` in words. A prediction from a quick measurement is often wrong by a tenth."""
+def copy_words(numbers: str, speedup: float) -> str:
+    """What is predicted of a draft that is a copy of the target in `numbers`. speedup: over plain
+    decoding, at temperature 0."""
     if speedup < 1 / CLEARLY:
-        return "slower than plain decoding"
-    return "faster than plain decoding" if speedup > CLEARLY else "about as fast as plain decoding"
+        compared = "slower than"
+    else:
+        compared = "faster than" if speedup > CLEARLY else "about as fast as"
+    return (
+        f"on this machine a copy of the target in {numbers} is predicted to be {compared} plain "
+        f"decoding: {speedup:.1f}x at temperature 0, from a quick measurement. A run shows whether "
+        "it is"
+    )

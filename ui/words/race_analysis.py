@@ -102,8 +102,6 @@ _FASTER = (
 _CHANGES: dict[Change, str] = {
     "plain": "Plain decoding",
     "fastest_tree": "The fastest tree at this run's acceptance",
-    "smaller_tree": "A smaller tree of the same shape",
-    "fewer_levels": "Fewer levels",
     "smaller_draft": "A smaller draft: half the time, the same acceptance",
     "larger_target": "A larger target: twice the time, the same acceptance",
 }

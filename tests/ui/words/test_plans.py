@@ -5,15 +5,14 @@ from __future__ import annotations
 from sequoia.algorithm.step_trace import DecodeStats
 from sequoia.algorithm.tree import Tree
 from sequoia.diagnosis.where_time_went import CheckedPrediction, check_prediction
-from sequoia.measuring.copied_draft import DraftNote
 from sequoia.planning.compare_plans import chosen, runner_up
 from sequoia.planning.plan_for_machine import predict
 from sequoia.planning.simulated_step_times import phases
 from tests.planned import GRID, PROFILE, RATES
 from ui.words.figures import time_words
 from ui.words.plans import (
+    copy_words,
     difference,
-    draft_words,
     effects,
     prediction_words,
     why,
@@ -71,13 +70,8 @@ def test_the_difference_is_that_of_the_values_shown() -> None:
     assert difference("draft", 0.01624, 0.01618) == "60 µs less"  # both shown as 16.2 ms
 
 
-def test_a_note_on_the_draft_gives_its_prediction() -> None:
-    assert "can never be faster" in draft_words(DraftNote("same"))
-    slower, equal, faster = (
-        draft_words(DraftNote("copy", "int4", speedup)) for speedup in (0.5, 1.05, 1.5)
-    )
+def test_a_note_on_a_copy_gives_its_prediction() -> None:
+    slower, equal, faster = (copy_words("int4", speedup) for speedup in (0.5, 1.05, 1.5))
     assert "in int4 is predicted to be slower than plain decoding: 0.5x" in slower
     assert "about as fast as plain decoding: 1.1x" in equal
     assert "faster than plain decoding: 1.5x" in faster
-    better = draft_words(DraftNote("better_copy", "int8", 2.0, 1.2))
-    assert better.endswith("2.0x over plain decoding, instead of 1.2x")

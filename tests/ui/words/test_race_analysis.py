@@ -15,13 +15,13 @@ PLAIN = DecodeStats(steps=100, tokens=100, seconds={"draft": 0.0, "verify": 0.8,
 RUN = DecodeStats(steps=50, tokens=150, seconds={"draft": 0.3, "verify": 0.6, "overhead": 0.15})
 COSTS = time_breakdown(RUN, PLAIN)
 DRAFT = Remedy("smaller_draft", 1.6)
-TREE = Remedy("smaller_tree", 1.55, Tree.chain(3))
+TREE = Remedy("fastest_tree", 1.55, Tree.chain(3))
 FOUND = Diagnosis(COSTS, 3.4, (), (), 1.65)
 
 
 def test_clear_changes_are_left_to_their_list() -> None:
     assert diagnosis_words(replace(FOUND, remedies=(DRAFT, TREE))) == ""
-    assert remedy_words(TREE) == "A smaller tree of the same shape, 3 nodes on 3 levels"
+    assert remedy_words(TREE) == "The fastest tree at this run's acceptance, 3 nodes on 3 levels"
 
 
 def test_a_change_of_the_models_is_never_called_another_tree() -> None:

@@ -267,7 +267,7 @@ export interface RatesNote {
 }
 
 export interface Remedy {
-  change: "plain" | "fastest_tree" | "smaller_tree" | "fewer_levels" | "smaller_draft" | "larger_target";
+  change: "plain" | "fastest_tree" | "smaller_draft" | "larger_target";
   predicted: number;
   tree?: number[] | null;
 }
