@@ -5,7 +5,6 @@ from a plain file server."""
 from __future__ import annotations
 
 import random
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -181,7 +180,6 @@ def test_enter_pins_a_cell(page: Any) -> None:
 # -- the tree, the traceback and bad vectors -------------------------------------------------------
 
 
-@pytest.mark.nightly
 def test_the_traceback_is_walked_cell_by_cell(page: Any) -> None:
     """Checks that each step of the walk shows the recurrence of its own cell, that the two parts of
     the picture have as many nodes as the cell says, and that the steps together give every node its
@@ -245,59 +243,3 @@ def test_a_bad_vector_is_refused_and_the_table_stays(
 
 
 # -- the picture -----------------------------------------------------------------------------------
-
-# The colours of cells. They are read above the middle of each cell, because the line of the best b
-# runs through the middle.
-INK = """cells => {
-  const {grid} = dp, {base} = grid, k = base.width / grid.size.w,
-    copy = document.createElement('canvas');
-  [copy.width, copy.height] = [base.width, base.height];
-  const pen = copy.getContext('2d', {willReadFrequently: true});
-  pen.drawImage(base, 0, 0);
-  return cells.map(([n, b]) => {
-    const x = (grid.x(n) + grid.x(n + 1)) / 2, y = grid.y(b) + 0.25 * (grid.y(b + 1) - grid.y(b));
-    return [...pen.getImageData(Math.floor(x * k), Math.floor(y * k), 1, 1).data.slice(0, 3)];
-  });
-}"""
-
-
-def test_colours_stand_for_regret_gain_and_value(page: Any) -> None:
-    """Checks the shades: the darker a cell, the smaller its regret (within a column), or the larger
-    its gain or value."""
-    table = dp_table(Acceptance(APP_E), 128, 8)
-    columns = {
-        "regret": [(100, b) for b in (1, 2, 3, 12, 20, 30)],
-        "value": [(n, 30) for n in (32, 48, 64, 96, 120)],
-        "gain": [(n, 30) for n in (36, 48, 64, 96, 120)],
-    }
-    worth = {
-        "regret": lambda n, b: table.value(n, 8, b) - table.best(n, 8)[0],
-        "value": lambda n, b: table.value(n, 8, b),
-        "gain": lambda n, b: table.value(n, 8, b) - table.value(n - 1, 8, b),
-    }
-    for kind, cells in columns.items():
-        page.locator(f".sq-segments [data-key={kind}]").click()
-        settle(page)
-        light = [sum(ink) for ink in page.evaluate(INK, cells)]
-        by_worth = sorted(range(len(cells)), key=lambda i: worth[kind](*cells[i]))
-        assert [light[i] for i in by_worth] == sorted(light, reverse=True), (kind, light)
-        assert len(set(light)) > 2
-
-
-@pytest.mark.nightly
-def test_a_thousand_columns_through_a_window(page: Any) -> None:
-    """The large table is shown, keeps the selected cell, and scrolls with the keyboard to its far
-    end."""
-    page.locator(".sq-segments [data-key='1024']").click()
-    page.wait_for_function("dp.table.nodes === 1024", timeout=20000)
-    settle(page)
-    assert sentence(page).startswith("T[75,8,")
-    assert page.evaluate("dp.grid.window") == {"from": 1, "count": 1024}
-    press(page, "dp-grid", "+", "+", "+", "End")
-    window = page.evaluate("dp.grid.window")
-    assert window["count"] == 128
-    assert window["from"] + window["count"] - 1 == 1024
-    truth = dp_table(Acceptance(APP_E), 1024, 8)
-    assert sentence(page) == explanation(
-        truth, 1024, 8, int(re.match(r"T\[1024,8,(\d+)\]", sentence(page)).group(1))
-    )

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import pytest
-from nightly_cases import nightly
 from playwright.sync_api import Browser, Page, expect
+from run_form import open_more
 from running_app import App, Visit
 
 STORE = "document.querySelector('#fm-view .sq-stage').view.store"
@@ -69,11 +69,10 @@ def test_a_link_to_another_view_does_not_show_the_film_first(browser: Browser, a
     context.close()
 
 
-@pytest.mark.parametrize("width", [390, *nightly(1280, 1920)])
 def test_on_a_phone_the_tree_comes_before_the_texts_and_nothing_jumps(
-    browser: Browser, app: App, width: int
+    browser: Browser, app: App
 ) -> None:
-    context = browser.new_context(viewport={"width": width, "height": 844})
+    context = browser.new_context(viewport={"width": 390, "height": 844})
     page = context.new_page()
     page.add_init_script(WATCH)
     page.goto(app.url)
@@ -81,7 +80,7 @@ def test_on_a_phone_the_tree_comes_before_the_texts_and_nothing_jumps(
     tree, texts = (
         page.locator(f"#fm-view {part}").bounding_box()["y"] for part in (".sq-tree", ".run-lanes")
     )
-    assert (tree < texts) == (width == 390)
+    assert tree < texts
     assert tree < 650
     assert page.evaluate("window.shift") < 0.1
     context.close()
@@ -146,26 +145,10 @@ def test_keys_move_by_one_picture_and_a_phase_can_be_chosen(seen: Page) -> None:
     assert store(seen, "slow.picture") is None
 
 
-@pytest.mark.nightly
-def test_the_run_stops_at_its_end_and_can_be_played_again(page: Page) -> None:
-    page.evaluate(f"{STORE}.chooseRate('s20')")
-    page.wait_for_function(f"{STORE}.isWhole", timeout=20_000)
-    page.click("#fm-view .sq-play")
-    assert store(page, "playing")
-
-
-@pytest.mark.nightly
 def test_run_it_yourself_opens_the_form_with_the_settings_of_the_recording(page: Page) -> None:
     prompt = str(store(page, "meta.prompt"))
     page.click("[data-part=own]")
     expect(page.locator("#pg-prompt textarea")).to_have_value(prompt)
-    expect(page.locator("#pg-temperature input")).to_have_value("0")
     expect(page.locator("[data-act=panel]")).to_have_attribute("aria-expanded", "true")
-
-
-@pytest.mark.nightly
-def test_with_reduced_motion_the_whole_run_is_shown_at_once(visit: Callable[..., Visit]) -> None:
-    page = visit(has_form=False, reduced_motion="reduce")
-    page.wait_for_function(f"{STORE}.steps.length > 5")
-    assert store(page, "playing") is False
-    assert store(page, "isWhole") is True
+    open_more(page)
+    expect(page.locator("#pg-temperature input")).to_have_value("0")

@@ -72,6 +72,10 @@ def test_a_key_and_a_button_enter_and_escape_leaves(page: Page) -> None:
     page.click(part("present"))
     settle(page)
     expect(page.locator(".sq-present")).to_be_visible()
+    fields = ":is(input, select, textarea, [contenteditable])"
+    assert [one for one in shown(page, fields).all() if one.is_visible()] == []
+    for kept in (*PARTS, ".sq-present-totals"):
+        expect(shown(page, kept)).to_be_visible()
     page.keyboard.press("Escape")
     settle(page)
     expect(page.locator(".sq-present")).to_be_hidden()
@@ -80,16 +84,6 @@ def test_a_key_and_a_button_enter_and_escape_leaves(page: Page) -> None:
     page.keyboard.press("p")
     settle(page)
     expect(page.locator(".sq-present")).to_be_hidden()
-
-
-def test_it_fills_the_window_without_forms_or_other_panels(page: Page) -> None:
-    enter(page)
-    box = page.locator(".sq-present").bounding_box()
-    assert (box["x"], box["y"], box["width"], box["height"]) == (0, 0, 1280, 800)
-    fields = ":is(input, select, textarea, [contenteditable])"
-    assert [one for one in shown(page, fields).all() if one.is_visible()] == []
-    for kept in (*PARTS, ".sq-present-totals"):
-        expect(shown(page, kept)).to_be_visible()
 
 
 def unclear(run: dict[str, Any]) -> dict[str, Any]:
@@ -171,22 +165,6 @@ def test_the_path_has_the_numbers_of_its_nodes(page: Page) -> None:
     trial = page.evaluate("stage.store.view().trials[1]")
     assert lines.last.text_content().endswith("residual")
     assert f"p {trial['p']:.2g}" in lines.last.text_content()
-
-
-def test_the_way_has_the_colour_of_what_is_decided_and_all_marks_are_explained(page: Page) -> None:
-    """Before the walk, no part of the way is green."""
-    enter(page)
-    ways = shown(page, ".sq-n:visible .sq-present-way:not([d=''])")
-    strokes = "ways => ways.map((way) => getComputedStyle(way).stroke)"
-    green = ways.evaluate_all(strokes)[0]
-    page.evaluate("stage.store.slow.turnTo('guess')")
-    settle(page)
-    drafted = ways.evaluate_all(strokes)
-    assert drafted
-    assert green not in drafted
-    marks = shown(page, ".sq-present-marks").inner_text()
-    for mark in ("green", "red", "q:", "p:", "residual"):
-        assert mark in marks
 
 
 def test_keys_change_the_frame_and_the_step(page: Page) -> None:

@@ -23,18 +23,14 @@ from run_form import (
     open_file,
     open_more,
     ready,
-    run,
     save,
     store,
     until,
 )
-from running_app import CALLED, App, open_view
+from running_app import App, open_view
 from view_pages import settle
 
-from sequoia.algorithm.verifiers import VERIFIERS
 from sequoia.saved_files.race_file import RaceLog
-from ui.run.messages import OpenedRun
-from ui.shared.tree_menu import SHAPES
 
 Visit = Callable[..., Page]
 STOPS = """[...document.querySelectorAll(
@@ -63,6 +59,12 @@ def test_the_first_tab_stop_skips_to_the_run_and_there_are_few_stops(visit: Visi
     page.keyboard.press("Enter")
     assert page.evaluate("document.activeElement.matches('#pg-view .sq-stage')")
     assert page.evaluate(STOPS) <= 40
+    open_more(page)
+    page.click("#pg-temperature input")
+    card = page.locator(".sq-explains")
+    expect(card).to_be_hidden()  # after a click the card would be in the way
+    page.keyboard.press("Tab")
+    expect(card).to_contain_text("most probable tokens")
 
 
 def test_in_a_narrow_window_the_form_is_a_drawer_over_the_result(visit: Visit) -> None:
@@ -144,7 +146,8 @@ def test_a_run_is_checked_saved_opened_and_shown_again_after_a_reload(
     choose_lanes(page, "Chain", "Plain")
     enter(page, tokens=24)
     page.check("#pg-check input")  # off by default
-    page.click("#pg-run")
+    page.click("#pg-prompt textarea")
+    page.keyboard.press("Control+Enter")
     until(page, "s.meta.label === 'measured' && s.done && s.notice?.startsWith('Checking')", 60)
     assert store(page, "s.lanes.map(({ title }) => title)") == ["Chain", "Plain"]
     expect(page.locator("#pg-view [data-part=verdict]")).to_contain_text("the large model alone")
@@ -242,80 +245,13 @@ def test_a_bad_value_is_named_and_the_run_on_screen_stays(visit: Visit) -> None:
     page.click("#pg-run")
     expect(error).to_contain_text("the prompt is empty")
     choose_lanes(page, "Chain", "Plain", "k-ary")
+    expect(page.locator("#pg-tree-picture-3")).to_contain_text("31 nodes on 5 levels")
     page.fill("#pg-prompt textarea", "def mean(")
     page.fill("#pg-second-prompt :is(input, textarea)", "Once upon a time")
     page.click("#pg-run")
     expect(error).to_contain_text("3 lanes on two prompts")
     assert store(page, "s.name") == before
     assert page.input_value("#pg-temperature input") == "0.6"
-
-
-@pytest.mark.nightly
-def test_markup_typed_by_a_visitor_stays_text(visit: Visit) -> None:
-    page = visit()
-    ready(page)
-    page.fill(
-        "#pg-prompt textarea", '<img src=x onerror="window.hit=1"> ${window.hit=2} {{value}}\n'
-    )
-    enter(page, tokens=8)
-    run(page)
-    choose_lanes(page, "SpecInfer tree", "Plain")
-    field = numbers(page, 1)
-    expect(field).to_have_value("4, 2, 2, 1")
-    settle(page)  # the answer to the choice also fills the field
-    field.fill("<img src=x onerror=window.hit=3>")
-    settle(page)
-    page.click("#pg-run")
-    error = page.locator("#pg-view [data-part=error]")
-    expect(error).to_contain_text("Lane 1")
-    expect(error).to_contain_text("<img src=x onerror=window")
-    assert page.evaluate("window.hit") is None
-
-
-@pytest.mark.nightly
-def test_more_runs_are_made_until_stop_and_the_file_has_them(visit: Visit, tmp_path: Path) -> None:
-    page = visit()
-    ready(page)
-    choose_lanes(page, "Chain", "Plain")
-    enter(page, tokens=64)
-    run(page)
-    until(page, "s.isOver && s.pool?.more > 0")
-    more = page.locator("#pg-view [data-part=more-runs]")
-    more.click()
-    until(page, "s.pool.planned > 1 && s.pool.runs.length > 2", 60)
-    expect(page.locator("#pg-run")).to_be_enabled()
-    more.click()  # Stop
-    until(page, "s.pool.planned === null")
-    runs = store(page, "s.pool.runs.length")
-    assert store(page, "s.verdict.races") == runs
-    assert store(page, "s.verdict.pairs[0].p") is None
-    scope = page.locator("#pg-view [data-part=verdict-scope]").text_content()
-    assert f"the {runs} prompts listed" in scope
-    open_file(page, save(page, tmp_path / "run.json"))
-    until(page, "s.meta.label === 'recorded' && s.done")
-    assert store(page, "[s.pool.runs.length, s.pool.more]") == [runs, 0]
-
-
-@pytest.mark.nightly
-def test_keys_start_and_stop_a_run_only_in_this_view(visit: Visit) -> None:
-    """Control+Enter starts a run and Escape stops it. In Design, Control+Enter starts nothing."""
-    page = visit()
-    ready(page)
-    endless(page, tokens=2000)
-    page.click("#pg-prompt textarea")
-    page.keyboard.press("Control+Enter")
-    until(page, "s.meta.label === 'measured' && s.arrived.length > 3")
-    page.keyboard.press("Escape")
-    until(page, "s.done && s.stopped", 10)
-    page.hover("#pg-run")
-    assert "Ctrl+Enter" in page.get_attribute("#pg-run", "title")
-    expect(page.locator("#pg-run")).to_be_enabled()
-    name = store(page, "s.name")
-    enter(page, tokens=16)
-    open_view(page, "Tree")
-    page.keyboard.press("Control+Enter")
-    page.wait_for_timeout(300)
-    assert store(page, "s.name") == name
 
 
 # -- recorded runs ---------------------------------------------------------------------------------
@@ -344,199 +280,14 @@ def test_an_example_is_shown_from_its_top_and_its_settings_can_be_copied(visit: 
     page.click("#pg-view [data-part=take]")
     expect(page.locator("#pg-kind-1 input")).to_have_value("Sequoia, sized")
     expect(numbers(page, 1)).to_have_value(re.compile("^256"))
-
-
-@pytest.mark.nightly
-def test_a_view_that_missed_its_first_value_asks_for_it(visit: Visit) -> None:
-    page = visit()
-    until(page, "s.arrived.length > 5")
-    assert page.evaluate(
-        """() => new Promise((called) => {
-        const element = document.createElement("div");
-        element.innerHTML = '<div class="sq-stage"></div>';
-        document.body.prepend(element); // the view asks when it is visible
-        const { name } = performance.getEntriesByType("resource")
-          .find((one) => one.name.endsWith("/modules.js"));
-        import(name).then(({ modules }) =>
-          modules["run/connect"].connect(element, { value: "" }, () => {}, () => called(true), {}));
-    })"""
-    )
-
-
-def analysis(page: Page) -> None:
-    """Show the end of the run, with its charts and analysis."""
-    page.evaluate(f"{STAGE}.store.seekEnd()")
-    page.click("#pg-view [data-part=analysis] > summary")
-
-
-@pytest.mark.nightly
-def test_a_suggested_tree_is_copied_to_the_form(visit: Visit) -> None:
-    page = visit()
-    until(page, "s.arrived.length > 5")
-    shown = OpenedRun(log_in(Path(__file__).with_name("run_with_a_remedy.json")))
-    page.evaluate(f"message => {STAGE}.ingest(JSON.parse(message))", shown.whole())
-    analysis(page)
-    page.locator("#pg-view .run-remedies .sq-btn").first.click()
-    page.locator("#pg-view").get_by_text("press Run to try it").wait_for(timeout=20_000)
-    lane = store(page, "s.analysis.findIndex(r => r.advice?.remedies.some(one => one.parents))")
-    parents = store(page, f"s.analysis[{lane}].advice.remedies.find(one => one.parents).parents")
-    assert parents == [*range(-1, len(parents) - 1)]  # a chain, which is an entry of the menu
-    expect(page.locator(f"#pg-kind-{lane + 1} input")).to_have_value("Chain")
-    expect(numbers(page, lane + 1)).to_have_value(str(len(parents)))
-
-
-LEGEND = """[...document.querySelectorAll('#pg-view .hw-chart')].map(chart => {
-  const at = name => chart.querySelector(name).getBoundingClientRect();
-  return at('.legend').bottom <= at('.bglayer').top + 2; })"""
-
-
-@pytest.mark.nightly
-def test_the_legends_stay_above_the_curves_of_a_full_page_picture(visit: Visit) -> None:
-    """While a browser takes it, the window is one pixel wide."""
-    page = visit()
-    ready(page)
-    open_more(page)
-    choose(page, "example", "As on an A100")
-    until(page, "s.meta.label === 'simulated' && s.results.length === 3")
-    analysis(page)
-    expect(page.locator("#pg-view .hw-chart[data-drawn]")).to_have_count(2, timeout=30_000)
-    settle(page)
-    for width in (1, 1280):
-        page.set_viewport_size({"width": width, "height": 800})
-        page.wait_for_timeout(600)
-    assert page.evaluate(LEGEND) == [True, True]
+    page.click("#pg-preset-a100")
+    expect(page.locator("#pg-kind-1 input")).to_have_value("Plain")
+    expect(page.locator("#pg-clock input")).to_have_value(re.compile("A100.*simulated"))
+    name = store(page, "s.name")
+    open_view(page, "Tree")
+    page.keyboard.press("Control+Enter")  # starts a run only in Run
+    page.wait_for_timeout(300)
+    assert store(page, "s.name") == name
 
 
 # -- the form --------------------------------------------------------------------------------------
-
-
-@pytest.mark.nightly
-def test_a_lane_looked_at_keeps_its_numbers_and_its_tree_is_drawn(visit: Visit) -> None:
-    """Opening a lane's menu and leaving it without a choice must not reset the numbers. The picture
-    shows the tree described by the fields; an invalid field hides it."""
-    page = visit()
-    ready(page)
-    choose_lanes(page, "k-ary", "Plain", "Chain")
-    picture = page.locator("#pg-tree-picture-1")
-    expect(numbers(page, 1)).to_have_value("2, 5")
-    expect(picture).to_contain_text("31 nodes on 5 levels")
-    numbers(page, 1).fill("2, 3")
-    expect(picture).to_contain_text("7 nodes on 3 levels")
-    assert picture.locator(".sq-thumbnail-dots").get_attribute("d").count("M") == 7
-    with page.expect_response(CALLED) as answer:
-        page.click("#pg-kind-1 input")
-        page.keyboard.press("Tab")
-    answer.value.finished()
-    settle(page)
-    expect(numbers(page, 1)).to_have_value("2, 3")
-    numbers(page, 1).fill("2, 99")
-    expect(picture.locator(".sq-form-tree")).to_be_hidden()
-    expect(page.locator("#pg-tree-picture-3")).to_contain_text("a chain of 6 nodes")
-    choose(page, "kind-1", "SpecInfer tree")
-    expect(numbers(page, 1)).to_have_value("4, 2, 2, 1")
-
-
-CARD = "A100, Llama-2-7B with 68M, eager, as in the paper"
-
-
-@pytest.mark.nightly
-def test_a_preset_fills_the_form_and_its_run_is_simulated(visit: Visit, tmp_path: Path) -> None:
-    """On the clock of an A100, a large tree wins."""
-    page = visit()
-    ready(page)
-    open_more(page)
-    view, about = page.locator("#pg-view"), page.locator("#pg-about")
-    earlier = view.locator(".run-earlier")
-    expect(earlier).to_be_hidden()
-    page.click("#pg-preset-shapes")
-    expect(earlier).to_be_visible()
-    expect(page.locator("#pg-kind-4 input")).to_have_value("Sequoia, sized")
-    expect(numbers(page, 2)).to_have_value("2, 7")
-    page.click("#pg-preset-prose")
-    expect(page.locator("#pg-second-prompt :is(input, textarea)")).not_to_have_value("")
-    page.click("#pg-preset-a100")
-    expect(page.locator("#pg-kind-4")).to_be_hidden()
-    expect(numbers(page, 2)).to_be_hidden()
-    expect(page.locator("#pg-second-prompt :is(input, textarea)")).to_have_value("")
-    expect(page.locator("#pg-clock input")).to_have_value(re.compile("A100.*simulated"))
-    expect(about).to_contain_text("(simulated)")
-    enter(page, tokens=96, temperature=0)
-    run(page, 240)
-    until(page, "s.verdict")
-    assert store(page, "s.meta.label") == "simulated"
-    assert store(page, "s.lanes.map(({ title }) => title)") == ["Plain", "Tuned chain", "Sequoia"]
-    assert store(page, "s.lanes[2].about.nodes") > 32
-    assert store(page, "s.verdict.speedups[2].code") == "win"
-    expect(view.locator("[data-part=badge]")).to_have_text("hypothetical, simulated for an A100")
-    expect(view.locator("[data-part=simulated]")).to_contain_text("simulated for an A100")
-    expect(view.locator("[data-part=flag]")).to_have_text("hypothetical")
-    expect(view.locator("[data-part=notes]")).to_contain_text("not on this prompt")
-    assert "measured" not in view.inner_text().lower()
-    meta = log_in(save(page, tmp_path / "run.json")).meta
-    assert (meta["label"], meta["clock"]) == ("simulated", CARD)
-    check_picture(page)
-    choose(page, "clock", "this machine")
-    expect(about).to_have_text("")  # the form no longer matches the preset
-    page.reload()
-    until(page, "s.meta.label === 'simulated' && s.done", 60)
-
-
-def check_picture(page: Page) -> None:
-    """The saved picture of the tree has the badge "simulated", in the colour that it has on the
-    page."""
-    colour = page.evaluate(
-        "getComputedStyle(document.querySelector('#pg-view [data-part=badge]')).backgroundColor"
-    )
-    with page.expect_download() as saved:
-        page.click("#pg-view [data-part=view] > summary")
-        page.click("#pg-view [data-part=tree] [data-save=svg]")
-    picture = Path(saved.value.path()).read_text()
-    assert ">hypothetical, simulated for an A100</text>" in picture
-    assert "(simulated)" in picture
-    red, green, blue = map(int, re.findall(r"\d+", colour)[:3])
-    assert f'fill="#{red:02x}{green:02x}{blue:02x}"' in picture
-
-
-@pytest.mark.nightly
-def test_no_text_of_a_menu_is_under_its_arrow(visit: Visit) -> None:
-    """Compares the width of every name in a lane's menus, in the page's own font, with the room up
-    to the arrow."""
-    page = visit()
-    open_more(page)
-    menus = (
-        ("kind", [*(shape.name for shape in SHAPES.values()), "no lane"]),
-        ("verifier", [one.label for one in VERIFIERS.values()]),
-    )
-    for width, (menu, names) in itertools.product((1280, 1920), menus):
-        page.set_viewport_size({"width": width, "height": 1080})
-        page.wait_for_selector(f"#pg-{menu}-1 input")
-        room, widest = page.evaluate(
-            """([id, names]) => {
-          const [input, arrow] = ["input", ".icon-wrap"]
-            .map((part) => document.querySelector(id + " " + part));
-          const style = getComputedStyle(input);
-          const pen = document.createElement("canvas").getContext("2d");
-          pen.font = `${style.fontWeight} ${style.fontSize} ${style.fontFamily}`;
-          const left = input.getBoundingClientRect().left + parseFloat(style.paddingLeft);
-          return [arrow.getBoundingClientRect().left - left,
-            Math.max(...names.map((name) => pen.measureText(name).width))];
-        }""",
-            [f"#pg-{menu}-1", list(names)],
-        )
-        assert widest <= room, (menu, widest, room)
-
-
-@pytest.mark.nightly
-def test_the_tab_key_shows_the_explanations_of_form_labels(visit: Visit) -> None:
-    page = visit()
-    open_more(page)
-    page.click("#pg-temperature input")
-    card = page.locator(".sq-explains")
-    expect(card).to_be_hidden()  # after a click the card would be in the way
-    page.keyboard.press("Tab")
-    expect(card).to_have_text(
-        "Samples only from the most probable tokens that together have this probability; "
-        "1 keeps all."
-    )
-    page.locator("#pg-seed [data-testid=block-info]").hover()
-    expect(card).to_contain_text("Fixes the random draws")

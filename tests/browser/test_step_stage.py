@@ -83,26 +83,6 @@ def test_press_and_hover_events_have_the_node(page: Any) -> None:
     assert [one["node"] for one in events(page, "hover")][:1] == [1]
 
 
-def test_with_reduced_motion_the_stage_shows_still_pictures(page: Any) -> None:
-    page.emulate_media(reduced_motion="reduce")
-    page.click(part("step-play"))
-    assert page.evaluate("[stage.player.picture, stage.player.playing]") == [0, False]
-    page.click("[aria-label^='Next frame']")
-    assert page.evaluate("stage.player.picture") == 1
-    page.emulate_media(reduced_motion="no-preference")
-
-
-def test_a_large_tree_is_folded_and_unfolds(tab: Any) -> None:
-    for page in opened(tab, "step", "?run=512&step=1"):
-        ready(page)
-        before = page.evaluate(f"{NODES}.length")
-        assert before < 100
-        page.click(".sq-n[data-key='g0:untried'] rect", force=True)
-        settle(page)
-        assert page.evaluate(f"{NODES}.length") > before
-        expect(page.locator(part("minimap"))).to_be_visible()
-
-
 def with_rejections() -> tuple[dict[str, Any], int]:
     """A run at temperature 1 that records what rejections leave of p and q, and the index of its
     step with the most rejections."""

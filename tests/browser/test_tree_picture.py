@@ -10,21 +10,10 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from view_pages import HOSTILE, all_hostile, give, made, opened, settle, watch
+from view_pages import HOSTILE, all_hostile, give, opened, settle, watch
 
 SVG = "{http://www.w3.org/2000/svg}"
 SHOWN = "[...document.querySelectorAll('.sq-n')].filter(g => g.style.display !== 'none')"
-# JavaScript: the number of texts, paths and rectangles in a picture, and by how many px they stick
-# out at most on the left, right, top and bottom.
-OUTSIDE = """source => {
-  const drawn = new DOMParser().parseFromString(source, 'image/svg+xml').documentElement;
-  document.body.append(drawn); const whole = drawn.getBoundingClientRect();
-  const boxes = [...drawn.querySelectorAll('text, path, rect')]
-    .map((one) => one.getBoundingClientRect()); drawn.remove();
-  const most = (far) => Math.max(...boxes.map(far));
-  return [boxes.length, most((b) => whole.left - b.left), most((b) => b.right - whole.right),
-    most((b) => whole.top - b.top),
-          most((b) => b.bottom - whole.bottom)]; }"""
 
 
 @pytest.fixture
@@ -102,29 +91,6 @@ def test_a_picture_contains_what_is_drawn_and_nothing_hidden(
         assert sorted(words_of(tree_of(drawing(page, step)))) == sorted(shown)
 
 
-def test_states_look_as_on_the_page(page: Any) -> None:
-    """Rejected nodes and branches have the same colour as on the page and are dashed. Accepted ones
-    also have the same colour, and are solid."""
-    give(
-        page,
-        made(
-            [-1, 0, 0],
-            trials=[[1, 0.1, 0.5, 0.9, False, 0.4], [2, 0.9, 0.5, 0.1, True, None]],
-            path=[0, 2],
-        ),
-    )
-    tree = tree_of(drawing(page))
-    for state, dashed in (("rejected", True), ("accepted", False)):
-        colour = page.evaluate(
-            "s => getComputedStyle(document.querySelector(`.sq-n[data-s=${s}] rect`)).stroke", state
-        )
-        paint = "#" + "".join(f"{int(part):02x}" for part in re.findall(r"\d+", colour)[:3])
-        found = [one for one in tree.iter() if one.attrib.get("stroke") == paint]
-        assert {one.tag for one in found} == {f"{SVG}rect", f"{SVG}path"}
-        assert {"stroke-dasharray" in one.attrib for one in found} == {dashed}
-
-
-@pytest.mark.nightly
 def test_a_picture_of_part_of_the_tree_says_so(page: Any, canned: dict[str, Any]) -> None:
     watch(page, canned["128"], 2)
     for look, said in (("focus", True), ("all", False)):
@@ -136,29 +102,6 @@ def test_a_picture_of_part_of_the_tree_says_so(page: Any, canned: dict[str, Any]
             )
             == said
         )
-
-
-LONG = "a very long name of a model or of a machine " * 9
-WIDE = "漢字" * 20
-
-
-@pytest.mark.parametrize("look", ["all", "focus"])
-def test_nothing_is_cut_off(page: Any, look: str) -> None:
-    """Nothing sticks out of a picture, however long its words. The page's style sheets are off for
-    this, because a saved picture is drawn without them."""
-    tried = [[1, 0.1, 0.5, 0.9, False, 0.4]]
-    run = made([-1, 0, 1, 1, 3], WIDE, tried)
-    give(page, {**run, "meta": {**run["meta"], "target": LONG, "device": LONG, "title": WIDE}})
-    mode(page, look)
-    source = kept(page, "svg", 0).decode()
-    page.evaluate(
-        "() => { document.body.className = ''; for (const one of document.styleSheets) "
-        "one.disabled = true; }"
-    )
-    count, *beyond = page.evaluate(OUTSIDE, source)
-    page.evaluate("() => { for (const one of document.styleSheets) one.disabled = false; }")
-    assert count > 5
-    assert max(beyond) <= 0.5, beyond
 
 
 def test_a_png_is_twice_as_large_as_the_svg_says(page: Any, canned: dict[str, Any]) -> None:

@@ -93,21 +93,3 @@ def test_a_picture_has_no_tab_stop(page: Any, look: dict[str, Any]) -> None:
     build(page, look)
     assert page.evaluate("view.svg.querySelectorAll('[tabindex=\"0\"]').length") == 0
     assert page.evaluate("view.scroller.clientWidth") >= page.evaluate("view.frame.width")
-
-
-def test_the_way_to_the_node_pointed_at_lights_up(page: Any) -> None:
-    """The path from the root to the node under the pointer, or with the focus, lights up. It stays
-    lit when the tree is drawn again, and goes out when the pointer or the focus leaves."""
-    above = "[...view.svg.querySelectorAll('.sq-n.is-above')].map(g => g.dataset.key).sort()"
-    lit = "view.svg.querySelector('.sq-way').getAttribute('d') ?? ''"
-    build(page, PILLS)
-    page.locator(".sq-n[data-key=n4]").last.hover()
-    page.evaluate("states => view.draw(scene(states))", STATES)
-    assert page.evaluate(above) == ["n0", "n1"]
-    assert page.evaluate(lit).count("M") == 2
-    page.mouse.move(5, 700)
-    assert page.evaluate(above) == []
-    page.evaluate("view.focus('n5')")
-    assert page.evaluate(above) == ["n0", "n2"]
-    page.evaluate("document.activeElement.blur()")
-    assert page.evaluate(lit) == ""
