@@ -22,7 +22,7 @@ NAME = "name"
 _PARTS = ("target", "draft")
 _SUFFIXES = {"": 1.0, "k": 1e3, "m": 1e6, "b": 1e9}
 _NUMBER = re.compile(r"([0-9.]+(?:e[+-]?[0-9]+)?)\s*([kmb]?)", re.IGNORECASE)
-_PROBLEM = re.compile(r"(?:(device|target|draft): )?(\w+): (.*)", re.DOTALL)
+_PROBLEM = re.compile(r"(device|target|draft): (\w+): (.*)", re.DOTALL)
 
 
 class BadField(BadProfile):
@@ -98,11 +98,10 @@ def own_profile(typed: Mapping[str, Any]) -> Entry:
         value = _value(typed.get(key), field)
         if value is not None:
             parts[field.part][field.key] = value
-    _check_link(parts)
     try:
         profile = HardwareProfile.roofline(device, target, draft)
     except BadProfile as problem:
-        raise _at_its_field(problem, typed) from None
+        raise _at_its_field(problem) from None
     return Entry(name, profile, roofline_words(parts))
 
 
@@ -130,28 +129,11 @@ def _value(text: Any, field: Field) -> Any:
     return int(value) if value.is_integer() and abs(value) < 1e15 else value
 
 
-def _check_link(parts: Mapping[str, Mapping[str, Any]]) -> None:
-    """Raises BadField if weights are offloaded and there is no link bandwidth to compute with."""
-    if "link_gb_per_s" in parts["device"]:
-        return
-    for part in _PARTS:
-        if 0 < parts[part].get("offloaded", 0) <= 1:
-            raise BadField(
-                "device-link-gb-per-s",
-                f"Link bandwidth: empty, but weights of the {part} are offloaded; enter the link's "
-                f"bandwidth, or set Offloaded of the {part} to 0",
-            )
-
-
-def _at_its_field(problem: BadProfile, typed: Mapping[str, Any]) -> BadProfile:
+def _at_its_field(problem: BadProfile) -> BadProfile:
     """The problem as a BadField, in the words of the form. Unchanged if it is not about a field."""
     match = _PROBLEM.fullmatch(str(problem))
     field = FIELDS.get(f"{match[1]}-{match[2]}".replace("_", "-")) if match else None
-    if match is None or field is None:
-        return problem
-    bound = match[3].partition(" is not ")[2]
-    words = f"{shown(typed.get(field.name))} is not {bound}" if bound else match[3]
-    return BadField(field.name, f"{field.what}: {words}")
+    return BadField(field.name, f"{field.what}: {match[3]}") if match and field else problem
 
 
 def _written(figures: Mapping[str, Any], field: Field) -> str:

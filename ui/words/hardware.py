@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import takewhile
+from statistics import median
 from typing import Any
 
 from sequoia.algorithm.sampling_params import SamplingParams
@@ -22,40 +23,27 @@ _VISIBLE = 0.02  # smallest relative change of a time that is mentioned
 # -- a measurement of this machine -----------------------------------------------------------------
 
 
-def change_words(
-    before: HardwareProfile | None,
-    after: HardwareProfile,
-    slower: float | None = None,
-    unsteady: float | None = None,
-    same: float | None = None,
-) -> str:
-    """The time of a one-token pass of the target, and its change since the measurement `before`. If
-    the measurement is not used, why: `slower` times as long as before, times of one pass that
-    differ by the share `unsteady`, or no difference above the share `same`."""
+_UNSTEADY = 0.2  # several times what repeated measurements of an idle machine differ by
+
+
+def change_words(before: HardwareProfile | None, after: HardwareProfile) -> str:
+    """The time of a one-token pass of the target, and its change since the measurement `before`;
+    and a warning if the times of one pass differ much."""
     seconds = after.verify_seconds(1)
-    if slower:
-        return _kept_words(f"a one-token pass took {slower:.1f} times as long as before")
-    if unsteady:
-        return _kept_words(f"the times of one pass differed by {unsteady:.0%}")
-    if same is not None:
-        return (
-            f"The same as before, within {same:.1%}, by which the times of one pass differ. So the "
-            "earlier measurement stays, and with it the trees planned for it."
-        )
     words = f"A one-token pass takes {time_words(seconds)}"
     if before is None:
-        return f"{words}, measured."
-    last = before.verify_seconds(1)
-    change = round((seconds / last - 1) * 100)
-    if not change:
-        return f"{words}, as before."
-    return f"{words}; before, it took {time_words(last)} ({change:+d}%)."
-
-
-def _kept_words(why: str) -> str:
+        words += ", measured."
+    else:
+        last = before.verify_seconds(1)
+        change = round((seconds / last - 1) * 100)
+        was = f"; before, it took {time_words(last)} ({change:+d}%)."
+        words += was if change else ", as before."
+    spread = median(spread / seconds for _, seconds, spread in after.target_seconds)
+    if spread <= _UNSTEADY:
+        return words
     return (
-        "The earlier measurement is kept: other programs seem to have slowed this one down, as "
-        f"{why}. Measure again; if the result is the same, it is used."
+        f"{words} The times of one pass differ by {spread:.0%}: other programs seem to have slowed "
+        "the measurement down. Measure again when they rest."
     )
 
 

@@ -21,7 +21,7 @@ from sequoia.measuring.counted_acceptance import AcceptanceByLevel, Cell
 from sequoia.planning.plan_for_machine import best_plan, bounds
 from ui.hardware import tab as hardware_tab
 from ui.hardware.form import NONE
-from ui.hardware.profile_job import Measurement, ProfileJob
+from ui.hardware.profile_job import ProfileJob
 from ui.hardware.tab import HERE, HardwareTab
 from ui.run.messages import OpenedRun
 from ui.run.report import drafted_lane
@@ -298,17 +298,11 @@ def test_a_bad_file_is_refused_with_its_value(
     assert says in words
 
 
-@pytest.fixture
-def trusting(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every measurement is used, even if other programs disturb it."""
-    monkeypatch.setattr("ui.hardware.profile_job.compared", lambda _, after: Measurement(after))
-
-
 # -- measuring -------------------------------------------------------------------------------------
 
 
 def test_a_measurement_becomes_this_machines_profile(
-    tab: HardwareTab, pair: Pair, monkeypatch: pytest.MonkeyPatch, trusting: None
+    tab: HardwareTab, pair: Pair, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
         hardware_tab, "ProfileJob", lambda model_host: ProfileJob(model_host, seconds=0.5)
