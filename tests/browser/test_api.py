@@ -6,14 +6,12 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import pytest
 from gradio_client import Client
 from gradio_client.exceptions import AppError
-from playwright.sync_api import Page, expect
-from running_app import App, models_ready
+from running_app import App
 
 from sequoia.algorithm.step_trace import emitted_tokens
 from sequoia.saved_files.race_file import RaceLog
@@ -114,50 +112,6 @@ def test_junk_is_refused_in_a_sentence(name: str, client: Client) -> None:
             given[place] = junk
             assert 0 < len(refusal(lambda given=given: client.predict(*given, api_name=name))) < 400
     assert client.predict(*GOOD[name], api_name=name)
-
-
-SHORT = {"prompt": "text", "temperature": 0.6, "top_p": 1, "max_new_tokens": 4, "seed": 0}
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("name", [*GOOD, "/decode"])
-def test_a_hundred_calls_with_junk_lose_nothing(name: str, client: Client) -> None:
-    """Random values in random places: each call is answered, or refused in a sentence."""
-    random = Random(7)
-    for _ in range(100):
-        junk = random.choice(
-            [*JUNK, random.uniform(-9, 9), [random.random()] * random.randint(0, 9)]
-        )
-        if name == "/decode":
-            given = {**SHORT, random.choice([*SHORT, "nodes"]): junk}
-            end = refusal(lambda given=given: client.predict(**given, api_name=name))
-        else:
-            values = [*GOOD[name]]
-            values[random.randrange(len(values))] = junk
-            end = refusal(lambda values=values: client.predict(*values, api_name=name))
-        assert 0 < len(end) < 400
-    assert client.predict(**SHORT, api_name="/decode")["lanes"]
-
-
-@pytest.mark.nightly
-def test_sixty_programs_at_once_cannot_keep_a_page_from_its_run(
-    app: App, visit: Callable[..., Page]
-) -> None:
-    """Each has an address of its own, from which it may ask for one run at a time."""
-    page = visit()
-    models_ready(page)
-    addresses = [{"x-forwarded-for": f"203.0.113.{number}"} for number in range(60)]
-    clients = [Client(app.url, verbose=False, headers=address) for address in addresses]
-    given = {"prompt": "def mean(values):\n", "max_new_tokens": 256, "api_name": "/decode"}
-    jobs = [client.submit(**given) for client in clients]
-    page.click("#pg-run")
-    page.locator("#pg-view .sq-badge", has_text="measured").wait_for(timeout=60_000)
-    expect(page.locator("#pg-run")).to_be_enabled(timeout=60_000)
-    waiting = [job for job in jobs if not job.done()]
-    ends = [refusal(lambda job=job: job.result(timeout=120)) for job in jobs]
-    assert waiting, "the programs were done before the page's run"
-    assert "accepted" in ends
-    assert all(end == "accepted" or "calls of decode" in end for end in ends), set(ends)
 
 
 def refusal(call: Callable[[], Any]) -> str:

@@ -20,8 +20,6 @@ Visit = Callable[..., Page]
 BOARD = "document.querySelector('#hw-view .sq-stage').view"
 MARKUP = "<img src=x onerror=window.hit=1> ${window.hit=2} {{value}}"
 
-pytestmark = pytest.mark.nightly  # slow: the page has many charts
-
 
 @pytest.fixture
 def opened(visit: Visit) -> Callable[..., Page]:
@@ -58,24 +56,12 @@ def until(page: Page, true: str, seconds: float = 15) -> None:
     )
 
 
-def test_figures_are_drawn_from_what_the_server_sent(opened: Callable[..., Page]) -> None:
+def test_a_profile_is_looked_at_compared_and_measured_until_stop(
+    opened: Callable[..., Page],
+) -> None:
     page = opened()
     assert board(page, "view.profile.label") == "measured"
-    drawn = page.evaluate(
-        "[...document.querySelectorAll('.hw-chart[data-drawn=yes]')].map(n => "
-        "n.data.map(d => d.type))"
-    )
-    assert ["heatmap", "scatter"] in drawn
     assert page.locator("#hw-view [data-part=why]").inner_text() == board(page, "view.why")
-    assert (
-        "No run to compare with its prediction"
-        in page.locator("#hw-view .hw-figure[data-part=run]").inner_text()
-    )
-    assert page.locator("#hw-view .hw-one[data-label=recorded] td b").count() > 3
-
-
-def test_what_if_and_two_curves(opened: Callable[..., Page]) -> None:
-    page = opened()
     before = board(page, "view.plan.nodes")
     choose(page, "profile", "A100, Llama-2-7B with 68M, eager")
     until(page, "b.view.profile.label === 'simulated'")
@@ -83,32 +69,21 @@ def test_what_if_and_two_curves(opened: Callable[..., Page]) -> None:
     assert board(page, "view.plan.nodes") > before
     choose(page, "against", "L40 offloading, Llama-3-70B with 8B")
     until(page, "b.verify.chart.node.data.filter(d => d.mode === 'lines+markers').length === 2")
-    page.fill("#hw-nodes input", "16")
-    page.press("#hw-nodes input", "Enter")
-    until(page, "b.view.plan.nodes <= 16")
     page.fill("#hw-nodes input", "99999")
     page.press("#hw-nodes input", "Enter")
-    page.locator("#hw-view [data-part=banner]").get_by_text(
-        "99999 is not a whole number from 1 to 1024"
-    ).wait_for(timeout=20_000)
-    assert board(page, "view.plan.nodes") <= 16
+    banner = page.locator("#hw-view [data-part=banner]")
+    expect(banner).to_contain_text("99999 is not a whole number from 1 to 1024")
 
-
-def test_a_measurement_shows_progress_and_can_be_stopped(opened: Callable[..., Page]) -> None:
-    page = opened()
-    before = board(page, "view.file")
+    kept = board(page, "view.file")
     page.click("#hw-measure")
     page.wait_for_function(
         "Number(document.querySelector('.hw-stage').dataset.share) >= 2", timeout=30_000
     )
     expect(page.locator("#hw-measure")).to_be_disabled()
     page.click("#hw-stop")
-    page.locator("#hw-view [data-part=banner]").get_by_text(
-        "The previous profile is kept."
-    ).wait_for(timeout=20_000)
+    expect(banner).to_contain_text("The previous profile is kept.")
     expect(page.locator("#hw-measure")).to_be_enabled()
-    assert board(page, "view.file") == before
-    assert page.locator("#hw-view .hw-progress").is_hidden()
+    assert board(page, "view.file") == kept
 
 
 def test_profiles_are_kept_over_a_reload_exported_and_removed(
@@ -141,40 +116,6 @@ def test_profiles_are_kept_over_a_reload_exported_and_removed(
     page.locator("#hw-view [data-part=banner]").get_by_text(says).wait_for(timeout=20_000)
     assert board(page, "view.profile.label") == "measured"
     assert page.evaluate("window.hit") is None
-
-
-def test_a_run_is_compared_with_its_prediction(opened: Callable[..., Page]) -> None:
-    page = opened()
-    open_view(page, "Run")
-    enter(page, tokens=24)
-    run(page)
-    open_view(page, "Machine")
-    until(page, "b.view.run !== null")
-    assert page.locator("#hw-view [data-part=difference]").inner_text() == board(
-        page, "view.run.sentence"
-    )
-    assert page.locator("#hw-view .hw-parts tr").count() == 7
-    effects = page.locator("#hw-view .hw-parts td:last-child").all_inner_texts()
-    assert effects[:5] == [part[3] for part in board(page, "view.run.parts")]
-    assert all(
-        "alone, this would give" in effect or "predicted" in effect or "hardly" in effect
-        for effect in effects
-    )
-    assert page.locator("#hw-view .hw-one").first.get_attribute("data-label") == "measured"
-
-
-def test_narrow_in_both_themes(opened: Callable[..., Page]) -> None:
-    width = 420
-    page = opened("?__theme=light", has_form=False, viewport={"width": width, "height": 800})
-    ink = "document.querySelector('.hw-figure[data-part=verify] .xtick text').style.fill"
-    light = page.evaluate(ink)
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    for part in page.locator("#hw-view .hw-stage .sq-panel").all():
-        box = part.bounding_box()
-        assert box["x"] >= 0
-        assert box["x"] + box["width"] <= width + 1
-    page.click("[data-act=theme]")
-    page.wait_for_function(f"{ink} !== {json.dumps(light)}")
 
 
 def test_a_profile_made_with_the_form_can_time_a_run(opened: Callable[..., Page]) -> None:

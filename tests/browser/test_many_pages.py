@@ -71,19 +71,6 @@ def test_idle_pages_leave_the_connections_to_those_that_run(browser: Browser, ap
         stop(fifth, 10)
 
 
-HANG = "for (let i = 0; i < 5; i++) fetch(`gradio_api/heartbeat/test-${i}`);"
-
-
-@pytest.mark.nightly
-def test_stop_arrives_even_if_all_connections_are_in_use(browser: Browser, app: App) -> None:
-    with pages(browser, app, 1) as (page,):
-        start(page)
-        until(page, RUNNING)
-        page.evaluate(HANG)
-        stop(page, 10)
-        page.evaluate("window.stop()")
-
-
 @pytest.mark.nightly
 def test_the_run_of_a_closed_page_ends_at_once(browser: Browser, app: App) -> None:
     with pages(browser, app, 3) as (closed, reloaded, waiting):

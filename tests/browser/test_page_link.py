@@ -57,7 +57,6 @@ def opened(page: Page) -> list[str]:
     return page.get_by_role("tab", selected=True).all_inner_texts()
 
 
-@pytest.mark.nightly
 def test_back_and_reload_show_the_same_again(open_at: Open) -> None:
     page = open_at("")
     models_ready(page)
@@ -109,24 +108,17 @@ def test_the_arrow_keys_move_in_both_rows_and_a_place_opens_its_latest_view(open
     assert fragment(page) == "#learn/tour"
 
 
-@pytest.mark.nightly
-def test_a_link_fills_the_form_whether_or_not_its_fields_are_in_view(open_at: Open) -> None:
-    page = open_at(f"#run&seed=9&{LANES}")
+def test_a_link_fills_the_form_and_shows_its_lane_and_step(open_at: Open) -> None:
+    page = open_at(f"#run&seed=9&{LANES}&lane=2&step=4")
     expect(numbers(page, 2)).to_have_value("32, 8")
     expect(page.locator("#pg-kind-1 input")).to_have_value("Plain")
     expect(page.locator("#pg-kind-3")).to_be_hidden()
-    assert opened(page) == ["Run"]
-    wait_for(page, "seed=9")
     open_more(page)
     expect(page.locator("#pg-seed input")).to_have_value("9")
-
-
-@pytest.mark.nightly
-def test_a_link_shows_its_lane_and_step(open_at: Open) -> None:
-    page = open_at("#run&lane=2&step=4")
     view = page.locator("#pg-view")
     expect(view.locator(".run-lane.is-chosen h3")).to_have_text("Plain")
     expect(view.locator(".sq-place")).to_contain_text("step 5/")
+    page.evaluate("document.activeElement.blur()")
     page.keyboard.press("1")
     page.keyboard.press("Home")
     page.wait_for_function("location.hash.endsWith('&step=0')")

@@ -5,18 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import pytest
 from playwright.sync_api import Page, expect
 from running_app import models_ready, open_view
 
-from sequoia.planning.paper_results import paper_file, paper_tables
-
 CHOSEN = "#xp-view [data-name][aria-pressed=true]"
-DRAWN = "#pp-view [data-part=scale] .hw-chart[data-drawn=yes]"
 
 
 def test_a_claim_opens_its_tables_and_its_experiment(visit: Callable[..., Page]) -> None:
-    page = visit(has_form=False)
+    page = visit(has_form=False, viewport={"width": 390, "height": 844})
     open_view(page, "Paper")
     part = page.locator("#pp-view [data-part=a100]")
     page.get_by_text("Speed-up, 7B on A100").click()
@@ -30,6 +26,8 @@ def test_a_claim_opens_its_tables_and_its_experiment(visit: Callable[..., Page])
     assert saved.value.suggested_filename == "sequoia-a100.csv"
     assert "5.08,4.04" in saved.value.path().read_text(encoding="utf-8")
 
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
     page.get_by_text("7 more").click()
     page.get_by_text("Beats any SpecInfer tree").click()
     page.locator("#pp-view [data-address$=specinfer]").click()
@@ -41,22 +39,3 @@ def test_a_claim_opens_its_tables_and_its_experiment(visit: Callable[..., Page])
     expect(page.locator("#xp-view [data-part=stop]")).to_be_enabled()
     page.locator("#xp-view [data-part=stop]").click()
     expect(page.locator("#xp-view [data-part=stop]")).to_be_disabled(timeout=30_000)
-
-
-@pytest.mark.nightly
-def test_the_tab_at_the_width_of_a_phone(visit: Callable[..., Page]) -> None:
-    page = visit(has_form=False, viewport={"width": 390, "height": 844})
-    open_view(page, "Paper")
-    link = page.locator("#pp-view .pp-intro a")
-    assert link.get_attribute("href") == paper_file()["paper"]["url"]
-    page.evaluate("document.querySelectorAll('#pp-view details').forEach((one) => one.open = true)")
-    page.wait_for_selector(DRAWN, timeout=30_000)
-    page.wait_for_selector("#pp-view [data-part=simulated] .hw-chart[data-drawn=yes]")
-    assert page.locator("#pp-view .pp-table").count() == len(paper_tables())
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    right = "(one) => one.getBoundingClientRect().right"
-    too_wide = (
-        "[...document.querySelectorAll('.pp-table')].some((one) => "
-        f"({right})(one) > ({right})(one.parentElement) + 0.5)"
-    )
-    assert not page.evaluate(too_wide)

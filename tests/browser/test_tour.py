@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
-from run_form import store, until
-from running_app import ROOT, App, Visit, models_ready, open_view
+from running_app import ROOT, App, Visit, models_ready
 from view_pages import settle, stop_transitions
 
 AXE = ROOT / ".ci" / "node_modules" / "axe-core" / "axe.min.js"
@@ -99,7 +98,6 @@ def go_on(page: Page, stop: str) -> None:
     expect(page.locator(f".sq-tour-stop[data-part={stop}]")).to_be_visible()
 
 
-@pytest.mark.nightly
 def test_it_is_walked_through_by_keyboard_and_resumed_where_it_was_left(page: Page) -> None:
     opened(page)
     press(page, ".sq-tour-drag", "Home")
@@ -126,38 +124,18 @@ def test_it_is_walked_through_by_keyboard_and_resumed_where_it_was_left(page: Pa
     expect(page.locator(".sq-tour-stop[data-part=chain]")).to_be_visible()
     assert page.locator(".sq-tour-stops .is-done").count() == 2
 
-    typed(page, "all", "33")
-    assert verdict(page, "all") == "right"
-    typed(page, "mean", "3.7")
-    assert verdict(page, "mean") == "right"
-    go_on(page, "tree")
-    press(page, "[data-part=end] input", "ArrowDown")
-    press(page, "[data-part=end] [data-part=check]")
-    assert verdict(page, "end") == "right"
-    typed(page, "tokens", "2")
-    assert verdict(page, "tokens") == "right"
-    typed(page, "chance", "40")
-    assert verdict(page, "chance") == "right"
-    go_on(page, "which")
+    answered(page, "which", {})
     for place in ("0", "00", "000", "1"):
         press(page, f"[data-place='{place}']")
     press(page, "[data-part=place] [data-part=check]")
     assert verdict(page, "place") == "right"
-    typed(page, "ratio", "1.24")
-    assert verdict(page, "ratio") == "right"
-    press(page, "[data-part=machine] input", " ")
-    press(page, "[data-part=machine] [data-part=check]")
-    assert verdict(page, "machine") == "right"
-    go_on(page, "break")
-    press(page, ".sq-tour [data-bug=walk-u]")
-    go_on(page, "yours")
+    answered(page, "yours", {})
     reach(page, "[data-part=guess] input")
     page.keyboard.type("4")
     typed(page, "guess", "2")
     press(page, "[data-part=recorded]")
     expect(page.locator("[data-part=division]")).to_contain_text("recorded run")
     expect(page.locator("[data-part=source]")).to_contain_text("The run: recorded, ")
-    assert page.locator(".sq-tour-stops .is-done").count() == len(STOPS)
 
 
 def test_the_draws_come_out_as_the_large_model_would_draw(tour: Page) -> None:
@@ -241,31 +219,6 @@ def test_every_verdict_is_reached_and_its_text_is_complete(tour: Page) -> None:
             verdict = shown.locator("[data-part=verdict]")
             verdicts.add(verdict.get_attribute("data-verdict"))
         assert verdicts == ({"shown"} if key == "yours.guess" else {"right", "off", "shown"}), key
-
-
-@pytest.mark.nightly
-def test_the_last_stop_divides_the_visitors_own_run(page: Page) -> None:
-    """A table divides the run's tokens per step by the length of a step, which gives the
-    speed-up."""
-    opened(page)
-    answered(page, "yours", {"yours.guess": [9, 2]})
-    models_ready(page)
-    page.click("[data-part=run]")
-    expect(page.locator("#pg-run")).to_be_focused()
-    page.keyboard.press("Enter")
-    until(page, "s.meta.label === 'measured' && s.done && s.verdict", 120)
-    total = store(page, "s.lanes[s.first].sum")
-    open_view(page, "Tour")
-    division = page.locator("[data-part=division]")
-    expect(division).to_contain_text("measured run")
-    source = page.locator(".sq-tour-stop [data-part=source]")
-    expect(source).to_contain_text("Your last run: measured, ")
-    cells = division.locator("tbody tr").nth(1).locator("td").all_inner_texts()
-    assert float(cells[0]) == pytest.approx(total["tokens"] / total["steps"], abs=0.006)
-    verdict = store(page, "s.verdict.speedups[s.first]")
-    assert float(cells[2]) == pytest.approx(verdict["ratio"], abs=0.006)
-    words = {"win": "faster", "slower": "slower", "no_clear_difference": "no clear difference"}
-    expect(page.locator("[data-part=judged]")).to_contain_text(words[verdict["code"]])
 
 
 @pytest.mark.skipif(not AXE.is_file(), reason="axe-core is not installed: npm --prefix .ci ci")
