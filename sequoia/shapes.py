@@ -33,11 +33,12 @@ from sequoia.measuring.hardware import (
     SIZES,
     WIDTHS,
     Pass,
+    bytes_read,
     checked_effort,
     measure_profile,
     opened,
+    read_speed,
 )
-from sequoia.measuring.memory_floor import bytes_read, read_speed
 from sequoia.models.choose_forward import use_fast_forward
 from sequoia.models.pair import Pair
 from sequoia.models.tree_forward import TreeModel

@@ -5,8 +5,7 @@ time per token over all prompts, prefill included. The baseline is plain decodin
 engine in the fastest dtype timed. A decoder's speed-up in a round is the baseline's time divided
 by the decoder's time. The table shows medians over rounds, with the lowest and highest values.
 
-The machine's profile is measured before each table, and trees are planned with it. With --offload,
-accelerate's rounds come last.
+The machine's profile is measured before each table, and trees are planned with it.
 """
 
 from __future__ import annotations
@@ -35,19 +34,16 @@ from sequoia.bench.command import (
 from sequoia.bench.decoders import (
     PLAIN_DTYPES,
     Contestant,
-    accelerated,
     fastest_plain,
     hugging_face,
     other_dtypes,
     ours,
-    streamed,
 )
 from sequoia.bench.outsiders import PACKAGES, outsiders, require_packages
 from sequoia.bench.table import Row, print_table, rated, timed
 from sequoia.loading.load import load_pair
 from sequoia.measuring.defaults import acceptance_of
-from sequoia.measuring.hardware import measure_profile
-from sequoia.measuring.memory_floor import floor_seconds
+from sequoia.measuring.hardware import floor_seconds, measure_profile
 from sequoia.models.describe import describe, dtype_name, place_of, versions
 from sequoia.models.pair import Pair
 from sequoia.planning.hardware_profile import HardwareProfile
@@ -79,13 +75,11 @@ def benchmark(options: Namespace) -> dict[str, Any]:
     pair = load_pair(**named, device=options.device, dtype=options.dtype, offload=options.offload)
     if options.outsiders:
         require_packages()
-    others = other_dtypes(named, options.device, pair) if options.offload is False else {}
+    streamed = options.offload is not False
+    others = {dtype_name(pair): pair} if streamed else other_dtypes(named, options.device, pair)
     _introduce(options, pair, others)
     floor_ms = 1000 * floor_seconds(pair)
-    if options.offload is False:
-        _whole(blocks, pair, others, floor_ms)
-    else:
-        _offloaded(blocks, pair, floor_ms)
+    _time(blocks, pair, others, floor_ms)
     return {
         "date": datetime.now().isoformat(timespec="seconds"),
         "device": describe(pair.target.device),
@@ -168,7 +162,7 @@ class Block:
         }
 
 
-def _whole(blocks: Sequence[Block], pair: Pair, others: dict[str, Pair], floor_ms: float) -> None:
+def _time(blocks: Sequence[Block], pair: Pair, others: dict[str, Pair], floor_ms: float) -> None:
     """Time the engine's decoders, `generate()` of `transformers`, and other engines if asked."""
     with TemporaryDirectory() as folder:
         foreign = [*outsiders(pair, Path(folder))] if blocks[0].options.outsiders else []
@@ -183,27 +177,6 @@ def _whole(blocks: Sequence[Block], pair: Pair, others: dict[str, Pair], floor_m
                 ]
             )
             block.print(floor_ms)
-
-
-def _offloaded(blocks: Sequence[Block], pair: Pair, floor_ms: float) -> None:
-    """Time plain decoding and Sequoia with the engine's streaming, then plain decoding with
-    `accelerate`. There may be memory for only one copy of the weights, so `accelerate` takes them
-    over after all other rows are measured."""
-    print(
-        "The rows of accelerate are measured after all other rows, on the same weights in unpinned "
-        "memory."
-    )
-    if pair.target.device.type == "cpu":
-        print(
-            "No GPU: layers are copied from host memory to host memory, and accelerate copies "
-            "nothing. These times say nothing about a GPU."
-        )
-    for block in blocks:
-        block.time(streamed(pair, block.measure(pair), block.acceptance(pair)))
-    baseline = accelerated(pair)
-    for block in blocks:
-        block.time([baseline])
-        block.print(floor_ms)
 
 
 # -- the command line ------------------------------------------------------------------------------
@@ -242,8 +215,8 @@ def _options(argv: Sequence[str] | None) -> Namespace:
         default=False,
         metavar="N",
         help=(
-            "keep N of the target's layers on the device (without N: as many as fit), stream the "
-            "others from host memory, and compare with accelerate's offloading"
+            "keep N of the target's layers on the device (without N: as many as fit), and stream "
+            "the others from host memory"
         ),
     )
     parser.add_argument("--threads", type=_positive, help="CPU threads (default: chosen by torch)")

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -23,12 +23,11 @@ from sequoia.decoding.replanned_tree import Replanned
 from sequoia.decoding.tree_choice import TreeChoice
 from sequoia.errors import OutOfMemory
 from sequoia.loading.load import load_pair
-from sequoia.loading.placement import StreamedModel, offloaded_by_accelerate
 from sequoia.measuring.defaults import SLACK
 from sequoia.measuring.hardware import Pass, least_seconds, opened
 from sequoia.measuring.stopping_chain import StoppingChain, measured_stop_rule
 from sequoia.models.describe import dtype_name
-from sequoia.models.pair import Pair, PairCache
+from sequoia.models.pair import Pair
 from sequoia.models.tree_forward import TreeModel, without_cudnn_attention
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.plan_for_machine import Plan, best_plan, bounds, predict
@@ -97,6 +96,8 @@ def fastest_plain(pair: Pair, others: dict[str, Pair], profile: HardwareProfile)
     pair's own dtype is used. The profile's time of a pass is multiplied by this ratio. So the
     result stays comparable with the profile, even if the machine's speed has changed since the
     profile was measured."""
+    if [*others.values()] == [pair]:
+        return profile.plain_seconds
     own, *passes = [
         Pass(opened(one.target, 1, profile.prefix_length), 1) for one in (pair, *others.values())
     ]
@@ -107,22 +108,6 @@ def fastest_plain(pair: Pair, others: dict[str, Pair], profile: HardwareProfile)
         own.times
     )
     return ratio * profile.verify_seconds(1) + profile.overhead(1)
-
-
-def streamed(pair: Pair, profile: HardwareProfile, acceptance: Acceptance) -> Iterator[Contestant]:
-    """Plain decoding and the planned tree, with a target whose layers are streamed."""
-    yield _plain("plain, layers streamed", "plain", pair)
-    yield _planned(
-        "Sequoia", pair, best_plan(acceptance, profile, slack=SLACK), profile.plain_seconds
-    )
-
-
-def accelerated(pair: Pair) -> Contestant:
-    """Plain decoding on the same engine with `accelerate`'s offloading. `accelerate` takes over the
-    target's weights, so the pair cannot stream its layers afterwards."""
-    assert isinstance(pair.target, StreamedModel)
-    offloaded = replace(pair, target=offloaded_by_accelerate(pair.target), measured=PairCache())
-    return _plain("plain, accelerate cpu_offload", "accelerate", offloaded)
 
 
 def _planned(name: str, pair: Pair, plan: Plan, plain_seconds: float) -> Contestant:
@@ -181,6 +166,8 @@ def _traced(start: Callable[[str, SamplingParams], Iterator[StepTrace]]) -> Deco
 def hugging_face(pairs: dict[str, Pair], assistant_tokens: Sequence[int]) -> Iterator[Contestant]:
     """`generate()` in each dtype: plain, and assisted with each number in `assistant_tokens`."""
     for name, pair in pairs.items():
+        if pair.target.placement:
+            continue  # `transformers` cannot run a model whose layers are streamed
         yield always(f"transformers generate(), {name}", "generate", _generate(pair, None))
         for count in assistant_tokens if isinstance(pair.draft, TreeModel) else ():
             yield always(
@@ -198,14 +185,15 @@ def _generate(pair: Pair, assistant_tokens: int | None) -> Decode:
             "top_p": params.top_p,
             "top_k": 0,
         }
-        assistant = (
-            pair.draft.hf if assistant_tokens and isinstance(pair.draft, TreeModel) else None
-        )
-        with (
-            _assisting(assistant, assistant_tokens),
-            torch.inference_mode(),
-            without_cudnn_attention(),
-        ):
+        assistant = None
+        if assistant_tokens and isinstance(pair.draft, TreeModel):
+            assistant = pair.draft.hf
+            assistant.generation_config.update(
+                num_assistant_tokens=assistant_tokens,
+                num_assistant_tokens_schedule="constant",
+                assistant_confidence_threshold=0.0,
+            )
+        with torch.inference_mode(), without_cudnn_attention():
             output = pair.target.hf.generate(
                 ids,
                 attention_mask=torch.ones_like(ids),
@@ -217,27 +205,6 @@ def _generate(pair: Pair, assistant_tokens: int | None) -> Decode:
         return output[0, ids.shape[1] :].tolist(), None
 
     return decode
-
-
-@contextmanager
-def _assisting(assistant: Any, tokens: int | None) -> Iterator[None]:
-    """Set the generation settings of the model `assistant` to `tokens` assistant tokens per step,
-    and restore the previous settings afterwards. With None, change nothing."""
-    if assistant is None:
-        yield
-        return
-    config = assistant.generation_config
-    wanted = {
-        "num_assistant_tokens": tokens,
-        "num_assistant_tokens_schedule": "constant",
-        "assistant_confidence_threshold": 0.0,
-    }
-    before = {name: getattr(config, name, None) for name in wanted}
-    try:
-        config.update(**wanted)
-        yield
-    finally:
-        config.update(**before)
 
 
 def other_dtypes(named: dict[str, Any], device: str, own: Pair) -> dict[str, Pair]:

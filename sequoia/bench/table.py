@@ -143,8 +143,7 @@ def _row(contestant: Contestant, rounds: Sequence[_Round]) -> Row:
 
 def print_table(rows: Sequence[Row], title: str, floor_ms: float) -> None:
     """Print the table, and below it Sequoia's speed relative to plain decoding, and to each of
-    these that was timed: `generate()`, assisted `generate()`, `accelerate`, llama.cpp and
-    OpenVINO.
+    these that was timed: `generate()`, assisted `generate()`, llama.cpp and OpenVINO.
 
     floor_ms: milliseconds in which the target's weights can be read once."""
     print(title)
@@ -169,7 +168,7 @@ def _print_summary(rows: Sequence[Row]) -> None:
     if own is None:
         return
     groups = {row.group for row in rows}
-    for group in ("generate", "assisted", "accelerate", "llama.cpp", "OpenVINO"):
+    for group in ("generate", "assisted", "llama.cpp", "OpenVINO"):
         if group in groups:
             best = _fastest(rows, group)
             print(

@@ -16,7 +16,7 @@ from sequoia.bench.command import add_pair_options, option_parser, reports_error
 from sequoia.errors import SequoiaError
 from sequoia.experiments.experiment import SIZES, Experiment
 from sequoia.experiments.registry import EXPERIMENTS, experiment_named
-from sequoia.experiments.result import ExperimentResult, scores, to_csv
+from sequoia.experiments.result import ExperimentResult, scores
 from sequoia.experiments.runner import RunProgress, run_experiment, units_file
 from sequoia.experiments.texts import MAX_PROMPTS
 from sequoia.loading.load import load_pair
@@ -30,8 +30,6 @@ def main(argv: Sequence[str] | None) -> None:
     options = parser.parse_args(argv)
     if options.list:
         _print_list()
-    elif options.csv:
-        sys.stdout.write(to_csv(_read(options.csv)))
     elif options.name is None:
         parser.error("no experiment is given; --list shows the names")
     else:
@@ -81,13 +79,6 @@ def _print_list() -> None:
         print(f"{name:{width}}  {experiment.question}")
 
 
-def _read(path: Path) -> ExperimentResult:
-    try:
-        return ExperimentResult.from_json(path.read_text(encoding="utf-8-sig"))
-    except (OSError, UnicodeDecodeError) as problem:
-        raise SequoiaError(f"--csv {path}: {problem}") from None
-
-
 def _parser() -> ArgumentParser:
     parser = option_parser("python -m sequoia.experiments", __doc__)
     parser.add_argument("name", nargs="?", help="name of the experiment (see --list)")
@@ -104,12 +95,6 @@ def _parser() -> ArgumentParser:
         type=Path,
         default=Path("experiments"),
         help="folder for the result (NAME.json) and the finished parts (NAME.jsonl)",
-    )
-    parser.add_argument(
-        "--csv",
-        type=Path,
-        metavar="FILE",
-        help="print the estimates of a result file as CSV and exit",
     )
     parser.add_argument(
         "--source",

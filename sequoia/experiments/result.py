@@ -3,8 +3,6 @@ lanes at the same place. A place is a point of the experiment's grid."""
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 import statistics
 from collections.abc import Iterable, Sequence
@@ -91,20 +89,6 @@ class ExperimentResult(Finite):
             first = problem.errors()[0]
             place = ".".join(map(str, first["loc"])) or "file"
             raise BadTrace(f"not the result of an experiment: {place}: {first['msg']}") from None
-
-
-def to_csv(result: ExperimentResult) -> str:
-    """A line of column names, then one line for each estimate."""
-    columns = {name: None for row in result.rows for name in (*row.at, *row.about)}
-    text = io.StringIO()
-    out = csv.writer(text, lineterminator="\n")
-    out.writerow(("experiment", "lane", *columns, "figure", *Estimate._fields))
-    for row in result.rows:
-        place = [{**row.at, **row.about}.get(name, "") for name in columns]
-        for figure, estimate in row.figures.items():
-            ends = ("" if value is None else value for value in estimate)
-            out.writerow((result.name, row.lane, *place, figure, *ends))
-    return text.getvalue()
 
 
 # -- means and ratios over prompts, with 95% confidence intervals (Student's t). Ratios are paired:

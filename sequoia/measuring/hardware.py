@@ -11,7 +11,9 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
-from itertools import accumulate, cycle, islice, pairwise
+from itertools import accumulate, cycle, islice
+
+import torch
 
 from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.best_tree import best_tree
@@ -31,10 +33,11 @@ from sequoia.models.tree_forward import TreeModel
 from sequoia.planning.hardware_profile import HardwareProfile, Point
 from sequoia.this_machine.memory import free_bytes
 from sequoia.this_machine.step_timer import synchronize
-from sequoia.validate_input import number, shown, whole
+from sequoia.validate_input import number, whole
 
 # nodes of the timed target passes; densest at the usual sizes of trees planned for a CPU
 SIZES = (1, 2, 4, 6, 8, 12, 16, 32, 64, 128)
+_PREFIX = 256  # tokens before a timed pass
 WIDTHS = (1, 2, 4, 8, 16, 32)  # nodes of the timed draft passes
 CHAIN = 6  # nodes of the chain from which the overhead of a level is computed
 OVERHEAD_SIZES = (1, CHAIN, 16, 61)  # nodes of the trees whose overhead is measured
@@ -59,32 +62,31 @@ def measure_profile(
     *,
     sizes: Sequence[int] | None = None,
     widths: Sequence[int] | None = None,
-    prefix: int = 256,
     rounds: int = 15,
     seconds: float = 30.0,
     progress: Progress = lambda _: None,
 ) -> HardwareProfile:
     """Times of target passes over `sizes` nodes and of draft passes over `widths` nodes, both after
-    `prefix` tokens (at most half the context), and the engine's overhead after a short prompt.
+    _PREFIX tokens (at most half the context), and the engine's overhead after a short prompt.
 
     sizes: by default as `_while_flat` chooses them, up to 1,024. widths: by default at most 32, or
     at most 256 if a size is above 128. Takes about `seconds` at most, or longer if the warm-up
     round, one timed round and a few steps need more. An exception raised by `progress` ends the
-    measurement. Raises BadProfile if a number is too small or too large, if `sizes` or `widths` is
-    empty or not in increasing order, or if `sizes` does not start with 1.
+    measurement. `sizes` and `widths` increase, `sizes` from 1. Raises BadProfile if `rounds` or
+    `seconds` is out of range.
     """
-    prefix = min(whole(prefix, "prefix", 1, 2**20, BadProfile), pair.limit // 2)
+    prefix = min(_PREFIX, pair.limit // 2)
     rounds, seconds = checked_effort(rounds, seconds)
     targets = (
         _while_flat(pair.target, prefix, seconds, progress)
         if sizes is None
-        else _passes(pair.target, "sizes", _from_plain(sizes), prefix)
+        else _passes(pair.target, sizes, prefix)
     )
     wide = max(one.size for one in targets) > SIZES[-1]
     if widths is None:
         few = sizes is None and len(targets) < len(SIZES)
         widths = (WIDTHS + WIDE_WIDTHS * wide)[:: 2 if few else 1]
-    drafts = _passes(pair.draft, "widths", widths, prefix)
+    drafts = _passes(pair.draft, widths, prefix)
     _rounds(targets, drafts, rounds, seconds * PASSES, progress)
     found = _overheads(
         pair,
@@ -117,22 +119,8 @@ def checked_effort(rounds: int, seconds: float) -> tuple[int, float]:
     )
 
 
-def _from_plain(sizes: Sequence[int]) -> Sequence[int]:
-    """`sizes`. Raises BadProfile if the first is not 1."""
-    if sizes and sizes[0] != 1:
-        raise BadProfile(f"sizes: the first must be 1 (plain decoding), not {shown(sizes[0])}")
-    return sizes
-
-
-def _passes(model: Draft, what: str, sizes: Sequence[int], prefix: int) -> list[Pass]:
-    """A pass for each number of nodes in `sizes`. Raises BadProfile if there are no sizes, if a
-    size is out of range, or if they do not increase. what: name of the sizes in the message."""
-    sizes = [whole(n, what, 1, MAX_NODES, BadProfile) for n in sizes]
-    if not sizes:
-        raise BadProfile(f"{what}: 0 sizes were given, at least 1 is needed")
-    for before, after in pairwise(sizes):
-        if after <= before:
-            raise BadProfile(f"{what}: {after} follows {before}; the sizes must increase")
+def _passes(model: Draft, sizes: Sequence[int], prefix: int) -> list[Pass]:
+    """A pass for each number of nodes in `sizes`."""
     context = opened(model, max(sizes), prefix)
     return [Pass(context, n) for n in sizes]
 
@@ -319,3 +307,43 @@ def least_seconds(models: list[TreeModel], width: int) -> list[float]:
         for trial in trials:
             trial.run()
     return [min(trial.times) for trial in trials]
+
+
+# -- the least time of a pass: reading the weights once, at the speed of the memory ----------------
+
+
+_BYTES = 2**28  # far more than fits in a CPU's caches
+_TRIES = 8
+
+
+def floor_seconds(pair: Pair) -> float:
+    """Seconds in which the target's weights are read once; measured at the first call. 0 if they
+    are not all in the memory of one device."""
+    if pair.target.placement:
+        return 0.0
+    return pair.measured.once(
+        "floor", lambda: bytes_read(pair.target) / read_speed(pair.target.device)
+    )
+
+
+def read_speed(device: torch.device) -> float:
+    """Bytes per second that `device` reads from its memory, the highest of several tries."""
+    numbers = torch.ones(_BYTES // 4, dtype=torch.float32, device=device)
+    times = []
+    for _ in range(_TRIES):
+        synchronize(device)
+        start = time.perf_counter()
+        numbers.sum()
+        synchronize(device)
+        times.append(time.perf_counter() - start)
+    return _BYTES / min(times)
+
+
+def bytes_read(model: TreeModel) -> int:
+    """Bytes of the weights that a pass over one row reads: all, except an embedding that is not the
+    head too, of which it reads a single row."""
+    weights = {id(one): one for one in model.hf.parameters()}
+    embedding = model.hf.get_input_embeddings().weight
+    if embedding is not getattr(model.hf.get_output_embeddings(), "weight", None):
+        weights.pop(id(embedding), None)
+    return sum(one.numel() * one.itemsize for one in weights.values())

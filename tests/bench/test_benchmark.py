@@ -209,28 +209,14 @@ def test_a_survey_is_written_as_a_file(folders: list[str], tmp_path: Path) -> No
         )
 
 
-def test_offloading_is_compared_with_accelerate(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """On a CPU, layers are copied from host memory to host memory. At temperature 0 all three
-    decoders emit the same text."""
-    texts: list[tuple[int, ...]] = []
-    monkeypatch.setattr(
-        "sequoia.bench.table.repetition", lambda tokens: texts.append(tuple(tokens)) or 0.0
-    )
-    target = tiny_model(layers=4)
-    named = named_models(tmp_path, target)
-    small = "--device cpu --offload 1 --prompts code --limit 1 --temperature 0 0.6 --tokens 12"
+def test_a_streamed_target_is_measured(tmp_path: Path) -> None:
+    """On a CPU, layers are copied from host memory to host memory."""
+    named = named_models(tmp_path, tiny_model(layers=4))
+    small = "--device cpu --offload 1 --prompts code --limit 1 --temperature 0 --tokens 12"
     out = tmp_path / "report.json"
-    assert benchmark.main([*named, *small.split(), "--rounds", "2", "--json", str(out)]) == 0
+    assert benchmark.main([*named, *small.split(), "--rounds", "1", "--json", str(out)]) == 0
     report = json.loads(out.read_text())
     assert report["placement"] == "3 of 4 layers streamed from host memory"
-    for block in report["blocks"]:
-        assert [row["group"] for row in block["rows"]] == ["plain", "Sequoia", "accelerate"]
-        assert all(len(row["ms_per_token"]) == len(row["ratio"]) == 2 for row in block["rows"])
-        assert block["rows"][0]["ratio"] == [1.0, 1.0]
-        assert block["rows"][2]["tokens_per_step"] == 1
-    # at temperature 0 one text occurs six times (three decoders, two rounds); at 0.6 only the two
-    # plain decoders agree
-    assert texts.count(statistics.mode(texts)) >= 6
-    assert "as fast as plain, accelerate cpu_offload" in capsys.readouterr().out
+    groups = {row["group"] for row in report["blocks"][0]["rows"]}
+    assert {"plain", "Sequoia", "chain"} <= groups
+    assert "generate" not in groups

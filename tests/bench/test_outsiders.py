@@ -17,7 +17,7 @@ from sequoia.bench import __main__ as benchmark
 from sequoia.bench.outsiders import openvino_decode, write_gguf
 from sequoia.decoding.engine import plain
 from sequoia.errors import SequoiaError
-from sequoia.measuring.memory_floor import bytes_read, read_speed
+from sequoia.measuring.hardware import bytes_read, read_speed
 from sequoia.models.tree_forward import TreeModel
 
 

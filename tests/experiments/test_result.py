@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import random
 
@@ -16,7 +14,6 @@ from sequoia.experiments.result import (
     Ratio,
     Row,
     ratio_of,
-    to_csv,
 )
 
 RESULT = ExperimentResult(
@@ -57,17 +54,6 @@ def test_a_damaged_file_is_refused_with_the_name_of_the_field(name: str, value: 
     text = json.dumps({**json.loads(RESULT.model_dump_json()), name: value})
     with pytest.raises(BadTrace, match=f": {name}"):
         ExperimentResult.from_json(text)
-
-
-def test_csv_has_a_line_for_each_estimate() -> None:
-    head, *lines = csv.reader(io.StringIO(to_csv(RESULT)))
-    places = ["kind", "nodes", "levels"]
-    estimate = ["mean", "low", "high", "prompts"]
-    assert head == ["experiment", "lane", *places, "figure", *estimate]
-    numbers = ["2.5", "2.25", "2.75", "9"]
-    assert lines[0] == ["budget", "chain", "a, b", "16", "3", "tokens", *numbers]
-    assert lines[1] == ["budget", "chain", "a, b", "16", "3", "speed", "3.0", "", "", "0"]
-    assert lines[2] == ["budget", "tree", "code", "32", "", "tokens", "3.0", "", "", "0"]
 
 
 def test_a_ratio_is_paired_over_prompts() -> None:

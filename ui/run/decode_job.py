@@ -16,7 +16,7 @@ from typing import Any
 from sequoia import Acceptance, Lane, Pair, Race, Recorder, StepTrace, Tree
 from sequoia.algorithm.expected_steps import ExpectedSteps
 from sequoia.decoding.tree_choice import TreeSource
-from sequoia.measuring.memory_floor import floor_seconds
+from sequoia.measuring.hardware import floor_seconds
 from sequoia.saved_files.race_file import LaneLog
 from sequoia.saved_files.race_results import Lossless, Result, Why
 from sequoia.saved_files.run_file import Run
