@@ -187,10 +187,7 @@ def build(name: str, device: torch.device, graphs: bool = True) -> Pair:
     draft = _with_forward(TreeModel(shape.draft.build(device, dtype), shape.draft.name), graphs)
     if shape.streamed:
         hf = shape.target.build(torch.device("cpu"), dtype)
-        # the byte counts matter only while a placement is chosen
-        plan = OffloadPlacement(
-            device, 0, hf.config.num_hidden_layers, device_bytes=0, host_bytes=0
-        )
+        plan = OffloadPlacement(device, 0, hf.config.num_hidden_layers)
         target = StreamedModel(hf, shape.target.name, plan)
     else:
         target = TreeModel(shape.target.build(device, dtype), shape.target.name)

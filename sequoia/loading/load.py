@@ -41,7 +41,7 @@ from sequoia.models.rounded_copy import ROUNDED, require_product, rounded_copy, 
 from sequoia.models.tree_forward import TreeModel
 from sequoia.text_files import load_json
 from sequoia.this_machine.dtypes import usual_dtype
-from sequoia.this_machine.memory import ROOM, require, require_possible, size, total_bytes
+from sequoia.this_machine.memory import ROOM, require, require_possible, size
 
 # Parameters of the largest draft that is rounded to int8 on a CPU by default: its few rows are then
 # read in two thirds of the time. Larger ones have not been timed.
@@ -137,19 +137,12 @@ class _Loading:
 
     def require_possible(self, found: FoundPair) -> None:
         """Raises OutOfMemory if the models do not fit in the total memory of the devices."""
-        where = self._where
-        target, draft = (one * ROOM for one in self._sizes(found))
-        if self._request.streamed is False:
-            several = self._request.device in ("auto", "spread")
-            require_possible(target + draft, where, several, "the two models need")
-            return
-        stored = found.target.stored_dtype
-        is_converted = (self._dtype or usual_dtype(where, stored)) != stored
-        # Host memory must hold all of the target's weights if they are converted, or if the host
-        # is the device. Otherwise it holds only the streamed ones.
-        resident = 0 if is_converted or where == HOST else total_bytes(where) - draft
-        what = "the target's weights in host memory need"
-        require_possible(target - resident, HOST, False, what)
+        devices = [self._where]
+        if self._request.streamed is not False:
+            devices = [*{self._where, HOST}]
+        elif self._where.type == "cuda" and self._request.device in ("auto", "spread"):
+            devices = [torch.device("cuda", i) for i in range(torch.cuda.device_count())]
+        require_possible(sum(self._sizes(found)) * ROOM, devices, "the two models need")
 
     def plan(self, found: FoundPair) -> SpreadPlacement | OffloadPlacement | None:
         """The placement of a target that is to be spread or streamed. None if both models go to one

@@ -117,7 +117,8 @@ class ListedFiles:
         others = [name for name in self.names if name.endswith(".safetensors")]
         if not others:
             raise BadModel(
-                f"{self.title} has no weights: no .safetensors file, only {first(self.names)}"
+                f"{self.title} has no weights: no .safetensors file, only {first(self.names)}; "
+                "other formats (such as GGUF, or pickles, which can run code) are not loaded"
             )
         raise BadModel(
             f"{self.title} has {first(others)}, but neither {ONE_FILE} nor {INDEX}, the index that "
@@ -167,29 +168,17 @@ def _text(value: object) -> str:
 # -- what is not a model with plain weights --------------------------------------------------------
 
 _ADAPTER = "adapter_config.json"
-# ends of file names, and what the files are
-_FORMATS = (
-    ((".gguf", ".ggml"), "GGUF files, the format of llama.cpp and Ollama"),
-    ((".bin", ".pt", ".pth", ".ckpt", ".pkl"), "pickles, which can run code"),
-    ((".onnx", ".h5", ".tflite", ".msgpack", ".npz", ".nemo"), "weights of other libraries"),
-)
-# fields of a config, and files, that only quantised models have
+# fields of a config that only quantised models have
 _FIELDS = ("quantization", "quantization_config", "compression_config")
-_FILES = frozenset({"quantize_config.json", "quant_config.json", "hf_quant_config.json"})
 
 
 def refuse_other_formats(files: ListedFiles) -> None:
-    """Raises BadModel if the files are those of an adapter or of a quantised model, if there are
-    weights in other formats and none in safetensors files, or if there is no config."""
+    """Raises BadModel if the files are those of an adapter, or if there is no config."""
     if _ADAPTER in files.names:
         raise BadModel(
             f"{files.title} is an adapter ({_ADAPTER}); merge it into its base model "
             "(`merge_and_unload` of PEFT), save the result and give its folder"
         )
-    if found := _FILES & files.names:
-        raise _quantised(files.title, f"it contains {first(found)}")
-    if not any(name.endswith(".safetensors") for name in files.names):
-        _refuse_formats(files)
     if CONFIG not in files.names:
         raise BadModel(
             f"{files.title} has no {CONFIG}, the file that names the model's type; it contains "
@@ -197,27 +186,14 @@ def refuse_other_formats(files: ListedFiles) -> None:
         )
 
 
-def _refuse_formats(files: ListedFiles) -> None:
-    for ends, what in _FORMATS:
-        if found := [name for name in files.names if name.lower().endswith(ends)]:
-            raise BadModel(
-                f"{files.title} has no .safetensors file, but {what} ({first(found)}), which are "
-                "not loaded; give a version of the model with safetensors weights"
-            )
-
-
 def refuse_quantised_config(config: Mapping[str, Any], title: str) -> None:
     """Raises BadModel if `config`, or a part of one, has a field that describes quantisation."""
     for name in _FIELDS:
         if config.get(name) is not None:
-            raise _quantised(title, f"its config has a {name}")
-
-
-def _quantised(title: str, how: str) -> BadModel:
-    return BadModel(
-        f"{title} is quantised ({how}); choose a model whose weights are not quantised "
-        f"({', '.join(DTYPES)})"
-    )
+            raise BadModel(
+                f"{title} is quantised (its config has a {name}); choose a model whose weights are "
+                f"not quantised ({', '.join(DTYPES)})"
+            )
 
 
 # -- the hub and its cache -------------------------------------------------------------------------

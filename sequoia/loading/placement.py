@@ -23,7 +23,7 @@ from sequoia.models.memory_needs import USUAL_RUN_NODES, usual_distribution_byte
 from sequoia.models.tree_forward import TreeModel
 from sequoia.this_machine.dtypes import usual_dtype
 from sequoia.this_machine.memory import ROOM, DeviceBytes, free_bytes, size
-from sequoia.validate_input import shown, whole
+from sequoia.validate_input import whole
 
 
 @dataclass(frozen=True)
@@ -43,11 +43,6 @@ class ModelParts:
     def total(self) -> int:
         """Bytes of all weights. Tied weights count once."""
         return sum(self.sizes.values())
-
-    @property
-    def around(self) -> int:
-        """Bytes of all modules except the layers."""
-        return sum(self.sizes[name] for name in self.ahead + self.behind)
 
     @property
     def largest(self) -> int:
@@ -124,14 +119,11 @@ class SpreadPlacement:
 @dataclass(frozen=True)
 class OffloadPlacement:
     """A target with `resident` of its `layers` on `output`, the device that computes. The remaining
-    layers are in host memory, from which they are streamed to the device. device_bytes: predicted
-    bytes on the device. host_bytes: predicted bytes of the streamed layers in host memory."""
+    layers are in host memory, from which they are streamed to the device."""
 
     output: torch.device
     resident: int
     layers: int
-    device_bytes: int
-    host_bytes: int
 
     @property
     def words(self) -> str:
@@ -216,64 +208,35 @@ def offload(
     placement does not fit.
     """
     layers = len(parts.layers)
-    plans = [
-        OffloadPlacement(device, n, layers, _device_bytes(parts, extra, n), _host_bytes(parts, n))
-        for n in range(layers + 1)
-    ]
-    most = max(
-        (plan.resident for plan in plans if plan.device_bytes <= free[device] * SHARE), default=0
-    )
+    needs = [_offload_needs(parts, extra, device, n, converted) for n in range(layers + 1)]
+    fitting = [n for n in range(layers + 1) if needs[n][device] <= free[device] * SHARE]
+    most = max(fitting, default=0)
     kept = whole(most if resident is None else resident, "resident layers", 0, layers, BadModel)
-    plan = plans[kept]
-    what = (
-        f"{_count(kept, 'resident layer')}, buffers for {layers - kept} streamed, the target's "
-        "other parts, the draft and a run need"
-    )
-    if device == HOST:
-        # Device and host share one memory, so the needs of both are added. A conversion needs no
-        # more, because the weights do not stay in memory in their stored dtype.
-        _refuse(plan.device_bytes + plan.host_bytes, free, HOST, what)
-        return plan
-    fit = f"; there is room for at most {_count(most, 'resident layer')}" if most else ""
-    _refuse(plan.device_bytes, free, device, what, fit)
-    if converted:
-        # All weights are in host memory at first. A layer that is being copied to pinned memory is
-        # there twice.
-        needed = max(plan.host_bytes, parts.total + parts.largest)
-        _refuse(needed, free, HOST, "the target's weights, converted in host memory, need")
-    streamed = f"streaming {_count(layers - kept, 'layer')} from pinned host memory needs"
-    _refuse(plan.host_bytes, free, HOST, streamed)
-    return plan
+    for one, needed in needs[kept].items():
+        if needed > free[one] * SHARE:
+            raise OutOfMemory(
+                f"with {kept} resident and {layers - kept} streamed layers, the two models and a "
+                f"run need about {size(needed)} on {one}; {size(free[one])} is free, of which "
+                f"{SHARE:.0%} can be used"
+            )
+    return OffloadPlacement(device, kept, layers)
 
 
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'s' * (number != 1)}"
-
-
-def _device_bytes(parts: ModelParts, extra: ExtraBytes, resident: int) -> int:
-    """Bytes on the device with `resident` layers, including the buffers for streamed layers."""
-    streamed = set(streamed_layers(len(parts.layers), resident))
-    kept = sum(parts.sizes[name] for i, name in enumerate(parts.layers) if i not in streamed)
+def _offload_needs(
+    parts: ModelParts, extra: ExtraBytes, device: torch.device, resident: int, converted: bool
+) -> DeviceBytes:
+    """Bytes on `device`, with up to two buffers for streamed layers, and in host memory."""
+    streamed = streamed_layers(len(parts.layers), resident)
+    host = sum(parts.sizes[parts.layers[i]] for i in streamed)
     buffers = min(len(streamed), 2) * parts.largest
-    return parts.around + kept + buffers + extra.per_layer * len(parts.layers) + extra.together
-
-
-def _host_bytes(parts: ModelParts, resident: int) -> int:
-    return sum(parts.sizes[parts.layers[i]] for i in streamed_layers(len(parts.layers), resident))
-
-
-def _refuse(
-    needed: float,
-    free: Mapping[torch.device, int],
-    device: torch.device,
-    what: str,
-    advice: str = "",
-) -> None:
-    if needed > free[device] * SHARE:
-        raise OutOfMemory(
-            f"{what} about {size(needed)} on {device}; {size(free[device])} is free, of which "
-            f"{SHARE:.0%} can be used{advice}"
-        )
+    run = extra.per_layer * len(parts.layers) + extra.together
+    needs = Counter({device: parts.total - host + buffers + run})
+    if converted and device != HOST:
+        # All weights are in host memory at first. A layer that is being copied to pinned memory is
+        # there twice. (On a CPU they do not stay in memory in their stored dtype.)
+        host = max(host, parts.total + parts.largest)
+    needs[HOST] += host
+    return needs
 
 
 # -- a target, placed ------------------------------------------------------------------------------
@@ -310,7 +273,8 @@ def plan_large(
     """
     dtype = dtype or usual_dtype(where, target.stored_dtype)
     gpus = torch.cuda.device_count()
-    _refuse_nonsense(device, offloaded, gpus)
+    if device == "spread" and gpus < 2:
+        raise BadModel(f"device 'spread' needs at least 2 CUDA devices; this machine has {gpus}")
     if offloaded is not False:
         free = {one: free_bytes(one) for one in (HOST, where)}
         resident = None if offloaded is True else offloaded
@@ -322,15 +286,6 @@ def plan_large(
         free = {one: free_bytes(one) for one in (torch.device("cuda", i) for i in range(gpus))}
         return spread(*_parts(target, draft, sizes[1], dtype, where), free, device == "spread")
     return None
-
-
-def _refuse_nonsense(device: str, offloaded: Any, gpus: int) -> None:
-    if not isinstance(offloaded, int):
-        raise BadModel(
-            f"offload must be True, False or a number of resident layers, not {shown(offloaded)}"
-        )
-    if device == "spread" and gpus < 2:
-        raise BadModel(f"device 'spread' needs at least 2 CUDA devices; this machine has {gpus}")
 
 
 def placed(

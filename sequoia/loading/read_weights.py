@@ -90,34 +90,16 @@ def _refuse_missing(title: str, info: Mapping[str, Any]) -> None:
 
 
 def _refuse_unknown(title: str, info: Mapping[str, Any], hf: Any) -> None:
-    """Raises BadModel if tensors that the model does not have are in a part that it has, such as a
-    decoder layer or the head, or in a further layer."""
-    known = {name for name, _ in hf.named_buffers()}
+    """Raises BadModel if there are tensors in the layers, or in a further layer, that the model
+    does not have. In some files, names lack the prefix of the base model, such as "model."."""
     layers = (layer_list(hf) or ("",))[0]
-    names = (_full(name, hf) for name in info["unexpected_keys"] if not _COMPUTED.search(name))
-    if inside := [name for name in names if name not in known and _is_inside(name, hf, layers)]:
+    starts = (f"{layers}.", f"{layers.removeprefix(f'{hf.base_model_prefix}.')}.")
+    unknown = [name for name in info["unexpected_keys"] if not _COMPUTED.search(name)]
+    if inside := [name for name in unknown if name.startswith(starts)]:
         raise BadModel(
             f"{title}: its files contain {_counted(inside)} that a model with its config does not "
             f"have: {first(inside)}"
         )
-
-
-def _full(name: str, hf: Any) -> str:
-    """The tensor's full name in `hf`. In some files, names lack the prefix of the base model, such
-    as "model."."""
-    start = name.partition(".")[0]
-    short = not hasattr(hf, start) and hasattr(hf.base_model, start)
-    return f"{hf.base_model_prefix}.{name}" if short else name
-
-
-def _is_inside(name: str, hf: Any, layers: str) -> bool:
-    """Whether `name` is in the list of `layers`, or in another part that `hf` has. What contains
-    this list may have further parts in the files, such as a vision tower."""
-    modules = {module for module, _ in hf.named_modules()}
-    holder = name
-    while holder not in modules:
-        holder = holder.rpartition(".")[0]
-    return bool(holder) and not layers.startswith(f"{holder}.")
 
 
 def _counted(names: Collection[Any]) -> str:

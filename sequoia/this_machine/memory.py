@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -11,6 +11,7 @@ import psutil
 import torch
 
 from sequoia.errors import OutOfMemory
+from sequoia.validate_input import and_list
 
 # bytes by device
 DeviceBytes = Counter[torch.device]
@@ -68,16 +69,13 @@ def require(needed: float, device: torch.device, what: str, advice: str = "") ->
         raise OutOfMemory(f"{what} about {size(needed)} on {device}; {size(free)} is free{advice}")
 
 
-def require_possible(needed: float, device: torch.device, together: bool, what: str) -> None:
-    """Raises OutOfMemory if `needed` bytes are more than the total memory of `device`. together:
-    whether a GPU stands for all GPUs. The message starts with `what`, as in `require`."""
-    is_several = together and device.type == "cuda"
-    gpus = [torch.device("cuda", i) for i in range(torch.cuda.device_count())]
-    most = sum(map(total_bytes, gpus if is_several else [device]))
+def require_possible(needed: float, devices: Sequence[torch.device], what: str) -> None:
+    """Raises OutOfMemory if `needed` bytes are more than the total memory of `devices`. The message
+    starts with `what`, as in `require`."""
+    most = sum(map(total_bytes, devices))
     if needed > most:
-        kind = "of graphics memory " if device.type == "cuda" else ""
-        owner = device if device.type == "cuda" and not together else "this machine"
-        raise OutOfMemory(f"{what} about {size(needed)}; {owner} has {size(most)} {kind}in total")
+        names = and_list(sorted(map(str, devices)))
+        raise OutOfMemory(f"{what} about {size(needed)}; the memory of {names} is {size(most)}")
 
 
 def require_each(needed: Mapping[torch.device, float], what: str, advice: str = "") -> None:

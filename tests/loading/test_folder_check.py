@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from transformers import CONFIG_MAPPING, AutoConfig
+from transformers import CONFIG_MAPPING
 from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
 
 from sequoia.errors import BadModel
+from sequoia.loading import model_checks
 from sequoia.loading.folder_check import check_config
 from sequoia.loading.model_checks import check_source
 from sequoia.loading.model_files import object_of
@@ -28,7 +29,7 @@ from sequoia.loading.model_files import object_of
 def test_a_config_out_of_bounds_is_refused_before_a_library_reads_it(
     changes: dict[str, Any], folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(AutoConfig, "from_pretrained", lambda *_, **__: pytest.fail("it was read"))
+    monkeypatch.setattr(model_checks, "read_config", lambda *_: pytest.fail("it was read"))
     config = json.loads((folder / "config.json").read_text()) | changes
     (folder / "config.json").write_text(json.dumps(config))
     with pytest.raises(BadModel, match=r"^m: \w+ in its config "):

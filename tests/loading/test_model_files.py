@@ -176,22 +176,11 @@ def without(file: str) -> Spoil:
 
 REFUSED: dict[str, tuple[Spoil, str]] = {
     "adapter": (add("adapter_config.json"), r"is an adapter \(adapter_config\.json\); merge it"),
-    "GGUF": (
-        only("model.Q4_K_M.gguf", "model.Q8_0.gguf"),
-        r"but GGUF files, .*llama\.cpp.* \(model\.Q4_K_M\.gguf, model\.Q8_0\.gguf\)",
-    ),
-    "pickles": (only("pytorch_model.bin"), "but pickles, which can run code"),
-    "TensorFlow": (only("tf_model.h5"), "but weights of other libraries"),
+    "GGUF": (only("m.Q4_K_M.gguf"), r"has no weights: .* config\.json, .*; other formats"),
     "tokenizer only": (
         nothing_but("tokenizer.json", "tokenizer_config.json"),
         r"has no config\.json, .*; it contains tokenizer\.json, tokenizer_config\.json$",
     ),
-    "checkpoints of a training run": (
-        nothing_but("checkpoint-10/config.json"),
-        "it contains checkpoint-10/config.json",
-    ),
-    "config and tokenizer": (only(), r"has no weights: no \.safetensors file, only config\.json"),
-    "GPTQ's file": (add("quantize_config.json"), r"is quantised \(it contains quantize_config"),
     "shards without an index": (
         without(INDEX),
         "has model-00001-of-00002.safetensors, model-00002-of-00002.safetensors, but neither "

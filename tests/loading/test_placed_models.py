@@ -103,7 +103,7 @@ def spread_pair(
 
 PLACED = {
     "spread": SpreadPlacement({}, (HOST,) * LAYERS, HOST, Counter({HOST: 1, META: 1})),
-    "streamed": OffloadPlacement(HOST, 1, LAYERS, 1, 1),
+    "streamed": OffloadPlacement(HOST, 1, LAYERS),
 }
 
 
@@ -273,20 +273,12 @@ def test_an_offloaded_pair_is_freed_completely_cpu(llama: dict[str, str]) -> Non
     assert [one() for one in held] == [None] * 4
 
 
-@pytest.mark.parametrize("offload", [-1, LAYERS + 1])
+@pytest.mark.parametrize("offload", [-1, LAYERS + 1, "2"])
 def test_a_number_of_resident_layers_out_of_bounds_is_refused(
-    offload: int, llama: dict[str, str]
+    offload: Any, llama: dict[str, str]
 ) -> None:
     with pytest.raises(
         BadModel, match=rf"resident layers: .* is not a whole number from 0 to {LAYERS}"
-    ):
-        load(llama, offload=offload)
-
-
-@pytest.mark.parametrize("offload", ["2", 2.0])
-def test_what_is_not_a_number_of_layers_is_refused(offload: Any, llama: dict[str, str]) -> None:
-    with pytest.raises(
-        BadModel, match=r"offload must be True, False or a number of resident layers, not"
     ):
         load(llama, offload=offload)
 
@@ -304,7 +296,7 @@ def test_too_little_memory_is_reported_before_the_weights(
     )
     monkeypatch.setattr(psutil, "virtual_memory", lambda: types.SimpleNamespace(available=200_000))
     with pytest.raises(
-        OutOfMemory, match=r"0 resident layers, .* need about [\d.]+ MB on cpu; 0\.2 MB is free"
+        OutOfMemory, match=r"with 0 resident and .* need about [\d.]+ MB on cpu; 0\.2 MB is free"
     ):
         load(llama, offload=0)
 

@@ -41,7 +41,6 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         kind: tiny_model(kind, layers=LAYERS) for kind in ("llama", "qwen2", "gpt2", "gpt_neox")
     }
     kinds["mixtral"] = random_model(toy_config("mixtral"))
-    kinds["bert"] = random_model(toy_config("bert", {"is_decoder": True}))
     return {kind: save(model, base / kind) for kind, model in kinds.items()}
 
 
@@ -147,11 +146,6 @@ REFUSED: dict[str, tuple[str, Callable[[Tensors], Tensors], str]] = {
         "llama",
         with_more("model.layers.4.mlp.up_proj.weight"),
         r"does not have: model\.layers\.4\.mlp\.up_proj",
-    ),
-    "embedding of a bert": (
-        "bert",
-        with_more("bert.embeddings.extra"),
-        r"does not have: bert\.embeddings\.extra",
     ),
 }
 

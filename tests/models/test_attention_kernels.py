@@ -9,14 +9,13 @@ import pytest
 import torch
 from fakes import tiny_model
 
-from sequoia.models.compare_logits import own_logits, own_logits_from
+from sequoia.models.compare_logits import own_logits
 from sequoia.models.tree_forward import TreeModel, without_cudnn_attention
 
 cuda = torch.backends.cuda
 PASSES: dict[str, Callable[[TreeModel], object]] = {
     "in a tree": lambda model: model.open(16).extend([1, 2, 3]),
     "bare": lambda model: own_logits(model, [1, 2, 3]),
-    "bare from a position": lambda model: own_logits_from(model, [1, 2, 3], 4, 2),
 }
 
 

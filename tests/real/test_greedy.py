@@ -69,7 +69,7 @@ def test_greedy_text_in_float32_is_that_of_generate(
 def checked(pair: Pair, prompt: str, tree: Tree) -> TextMatch:
     """The verdict on a run of the tree, compared with plain decoding in the same dtype."""
     found = emitted(run(Decoder(pair, prompt, GREEDY, tree)))
-    return check_text(pair, prompt, found, emitted(plain(pair, prompt, GREEDY)), tree)
+    return check_text(pair, prompt, found, emitted(plain(pair, prompt, GREEDY)))
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])

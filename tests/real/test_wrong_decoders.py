@@ -34,7 +34,7 @@ def test_a_wrong_decoder_is_called_a_bug(
     verdicts = []
     for prompt in TEXTS:
         found = emitted(run(Decoder(pair, prompt, GREEDY, TREE)))
-        match = check_text(pair, prompt, found, emitted(plain(pair, prompt, GREEDY)), TREE)
+        match = check_text(pair, prompt, found, emitted(plain(pair, prompt, GREEDY)))
         verdicts.append(match.verdict)
         if match.verdict == "bug":
             break
