@@ -1,16 +1,25 @@
-"""How much each view shows on its first screen."""
+"""How many sizes the style sheets use, and how much each view shows on its first screen."""
 
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Page, sync_playwright
-from running_app import CHROMIUM, FLAGS, PLACES, App, Visit, open_view
+from running_app import CHROMIUM, FLAGS, PLACES, ROOT, App, Visit, open_view
 
 SMALL = 13  # px; type of this size or less is small
 DRAWN = 4000  # ms until a view that was opened shows its charts
+LENGTH = re.compile(r"(?<![\w.#])-?(\d*\.?\d+(?:px|em|rem|lh|%|mm|cqi|vw))")
+KINDS = {
+    "font sizes": r"font(?:-size)?",
+    "weights": r"font(?:-weight)?",
+    "spacings": r"(?:margin|padding|(?:row-|column-)?gap)(?:-[a-z]+)*",
+    "radii": r"border(?:-[a-z]+)*-radius",
+}
 # The words and controls in view: inside the window and inside every box that clips them.
 IN_VIEW = """small => {
   const clips = new Map();
@@ -58,6 +67,36 @@ IN_VIEW = """small => {
 }"""
 
 
+def sheets(folder: Path) -> str:
+    """All style sheets, without comments."""
+    texts = [path.read_text(encoding="utf-8") for path in sorted(folder.glob("ui/**/*.css"))]
+    return re.sub(r"/\*.*?\*/", "", "\n".join(texts), flags=re.DOTALL)
+
+
+def lengths(value: str, tokens: dict[str, str]) -> Iterator[str]:
+    """The lengths other than 0 in a value; variables are replaced by their values."""
+    plain = re.sub(r"var\((--[\w-]+)[^)]*\)", lambda one: tokens.get(one[1], ""), value)
+    return (one for one in LENGTH.findall(plain) if float(re.sub("[a-z%]+", "", one)))
+
+
+def of_the_sheets(folder: Path) -> dict[str, list[str]]:
+    """The distinct values of each kind in the style sheets of a checkout."""
+    text = sheets(folder)
+    variables = re.findall(r"(--[\w-]+):\s*([^;{}]+);", text)
+    tokens = {name: value for name, value in variables if LENGTH.fullmatch(value)}
+    found: dict[str, set[str]] = {}
+    for kind, properties in KINDS.items():
+        values = re.findall(rf"(?<![\w-])(?:{properties}):\s*([^;{{}}]+);", text)
+        if kind == "weights":
+            found[kind] = {one for value in values for one in re.findall(r"\b\d{3}\b", value)}
+        elif kind == "font sizes":
+            found[kind] = {next(lengths(value, tokens), "") for value in values} - {""}
+        else:
+            found[kind] = {one for value in values for one in lengths(value, tokens)}
+    found["media queries"] = set(re.findall(r"@(?:media|container)[^{]+(?= )", text))
+    return {kind: sorted(values) for kind, values in found.items()}
+
+
 def of_the_views(page: Page) -> Iterator[tuple[str, dict[str, Any]]]:
     """Name and figures of each view."""
     names = [name for views in PLACES.values() for name in views.values()]
@@ -69,10 +108,16 @@ def of_the_views(page: Page) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def main() -> None:
     made = argparse.ArgumentParser(description=__doc__)
+    made.add_argument("--folder", type=Path, default=ROOT, help="checkout; default: this one")
+    made.add_argument("--sheets", action="store_true", help="only the style sheets, no browser")
     made.add_argument("--size", default="1280x800", help="of the window; default: %(default)s")
     given = made.parse_args()
+    for kind, values in of_the_sheets(given.folder).items():
+        print(f"{kind:14} {len(values):3}  {', '.join(values)}")
+    if given.sheets:
+        return
     width, height = map(int, given.size.split("x"))
-    app = App()
+    app = App(folder=given.folder.resolve())
     try:
         app.answer()
         with sync_playwright() as playwright:

@@ -731,7 +731,7 @@ def test_the_lab_starts_with_the_vectors_that_the_other_tabs_use(page: Page) -> 
         assert second["rates"] == row["rates"]
         nodes = row["fitted"]["nodes"]
         assert (
-            f"fitted to the measured tokens per step of a tree of {nodes} nodes"
+            f"fitted to a measured tree of {nodes} nodes"
             in first["origin"]["words"]
         )
         assert second["origin"]["visited"] == row["visited"]

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
+from run_form import store, until
 from running_app import ROOT, App, Visit, models_ready
 from view_pages import settle, stop_transitions
 
@@ -219,6 +220,30 @@ def test_every_verdict_is_reached_and_its_text_is_complete(tour: Page) -> None:
             verdict = shown.locator("[data-part=verdict]")
             verdicts.add(verdict.get_attribute("data-verdict"))
         assert verdicts == ({"shown"} if key == "yours.guess" else {"right", "off", "shown"}), key
+
+
+def test_the_last_stop_divides_the_visitors_own_run(page: Page) -> None:
+    """A table divides the run's tokens per step by the length of a step, which gives the
+    speed-up."""
+    opened(page)
+    answered(page, "yours", {"yours.guess": [9, 2]})
+    models_ready(page)
+    page.click("[data-part=run]")
+    expect(page.locator("#pg-run")).to_be_focused()
+    page.keyboard.press("Enter")
+    until(page, "s.meta.label === 'measured' && s.done && s.verdict", 120)
+    total = store(page, "s.lanes[s.first].sum")
+    page.click("[data-part=tour]")
+    division = page.locator("[data-part=division]")
+    expect(division).to_contain_text("measured run")
+    source = page.locator(".sq-tour-stop [data-part=source]")
+    expect(source).to_contain_text("Your last run: measured, ")
+    cells = division.locator("tbody tr").nth(1).locator("td").all_inner_texts()
+    assert float(cells[0]) == pytest.approx(total["tokens"] / total["steps"], abs=0.006)
+    verdict = store(page, "s.verdict.speedups[s.first]")
+    assert float(cells[2]) == pytest.approx(verdict["ratio"], abs=0.006)
+    words = {"win": "faster", "slower": "slower", "no_clear_difference": "no clear difference"}
+    expect(page.locator("[data-part=judged]")).to_contain_text(words[verdict["code"]])
 
 
 @pytest.mark.skipif(not AXE.is_file(), reason="axe-core is not installed: npm --prefix .ci ci")

@@ -141,7 +141,7 @@ test("after a rejected sibling, the caption says that p and q are residuals", ()
 test("the caption says if there was no guess", () => {
   const step = { i: 0, tree: 0, tokens: [0], path: [0], bonus: 5, emitted: [5] };
   const alone = viewStep(step, topology([-1]), PIECES, { params: { temperature: 0 } });
-  assert.match(result(alone), /^1 token from one step\. There was no guess:/);
+  assert.match(result(alone), /^1 token from one step\. No guess:/);
 });
 
 test("the caption names a guess after the seventh by its number: “guess number 9”", () => {

@@ -123,7 +123,6 @@ def _facts(entry: Entry) -> dict[str, Any]:
         "draft": draft,
         "prefix": profile.prefix_length,
         "date": profile.date,
-        "versions": dict(profile.versions),
     }
 
 

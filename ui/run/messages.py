@@ -91,7 +91,8 @@ class LaneShown(TypedDict):
     None. number: the lane's number in the form, from 1; None for a run from a file. rates: the
     label of the acceptance rates that the tree was planned from, or "". rule: `LaneLog.rule` in
     words. nodes, levels: of a tree that does not change, else None. why: why the planned tree is a
-    chain, or "". request: the kind of tree, then its numbers or its text; None if not recorded."""
+    chain, or "". request: the kind of tree, then its numbers or its text; None if not recorded.
+    also: the lanes that were left out because they would make the same steps."""
 
     name: str
     description: str
@@ -108,6 +109,7 @@ class LaneShown(TypedDict):
     levels: int | None
     why: str
     request: list[str | int | float] | None
+    also: list[str]
 
 
 class StoredRun:
@@ -144,7 +146,13 @@ class StoredRun:
     def lanes(self) -> list[LaneShown]:
         asked = self.continuation.request.lanes if self.continuation else ()
         numbers = [lane.number for lane in asked] or [None] * len(self._lanes)
-        return [_shown(lane, number) for lane, number in zip(self._lanes, numbers, strict=True)]
+        shown = [_shown(lane, number) for lane, number in zip(self._lanes, numbers, strict=True)]
+        for note in self.meta.get("notes", ()):
+            for lane in shown:
+                same = (note.get("other"), note.get("prompt_name"))
+                if same == (lane["name"], lane["prompt_name"]):
+                    lane["also"].append(note["lane"])
+        return shown
 
     @property
     def head(self) -> dict[str, Any]:
@@ -266,6 +274,7 @@ def _shown(lane: LaneLog, number: int | None) -> LaneShown:
         "levels": tree.get("levels"),
         "why": tree.get("why", ""),
         "request": request,
+        "also": [],
     }
 
 

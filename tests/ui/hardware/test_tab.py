@@ -261,12 +261,9 @@ def test_profiles_are_saved_imported_and_removed(tab: HardwareTab, tmp_path: Pat
     file = tmp_path / "from elsewhere.json"
     file.write_text(PROFILE.to_json())
     updates = tab.import_profile(asked(tab, open=str(file), store=store), request())
-    assert view(tab, updates)["profile"] | {"versions": 0} == view(tab, updates)["profile"] | {
-        "name": "from elsewhere",
-        "label": "recorded",
-        "device": "one card",
-        "versions": 0,
-    }
+    shown = view(tab, updates)["profile"]
+    assert (shown["name"], shown["label"]) == ("from elsewhere", "recorded")
+    assert shown["device"] == "one card"
     assert [*saved_profiles.saved_entries(updates[tab.form.store])] == ["my box", "from elsewhere"]
     updates = tab.remove_profile(
         asked(tab, profile="kept:my box", store=updates[tab.form.store]), request()

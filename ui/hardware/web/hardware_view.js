@@ -52,7 +52,6 @@ import { addTerm } from "../../shared/web/tooltips.js";
  * @property {string} draft
  * @property {number} prefix length of the text before the timed passes, in tokens
  * @property {string} date
- * @property {Record<string, string>} versions
  *
  * @typedef {object} Plan a planned tree; its times are in seconds
  * @property {number} nodes
@@ -295,8 +294,7 @@ class ProfileFacts {
   }
 }
 
-function facts({ label, device, dtype, target, draft, prefix, date, versions }) {
-  const known = Object.entries(versions).map((pair) => pair.join(" "));
+function facts({ label, device, dtype, target, draft, prefix, date }) {
   return [
     ["Source", label],
     ["Device", device],
@@ -305,6 +303,5 @@ function facts({ label, device, dtype, target, draft, prefix, date, versions }) 
     ["Draft", draft],
     ["Prefix", prefix ? `${prefix} tokens` : "not given"],
     ["Date", date],
-    ["Versions", known.join(", ") || "not given"],
   ];
 }

@@ -71,9 +71,7 @@ const countedOn = ({ kind, temperature }) => ({ texts: kind ?? "recorded text", 
 const about = ({ kind, temperature }) => (kind ? kind + ", " : "") + "T = " + temperature;
 
 function fitted(one, date) {
-  const words =
-    `${about(one)}, ${date}; fitted to the measured tokens per step ` +
-    `of a tree of ${one.fitted.nodes} nodes`;
+  const words = `${about(one)}, ${date}; fitted to a measured tree of ${one.fitted.nodes} nodes`;
   return {
     key: "recorded-" + about(one),
     label: "Bundled pair, " + about(one),

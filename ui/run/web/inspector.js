@@ -178,15 +178,15 @@ class StepStory {
    */
   constructor(store, host) {
     this.store = store;
-    const root = el("details", { class: "sq-story run-more", "data-part": "story" }, host);
-    this.title = el("summary", {}, root);
-    this.line = el("p", { class: "sq-step-line" }, root);
-    this.list = el("ol", { class: "sq-trials", "data-part": "trials" }, root);
+    this.root = el("details", { class: "sq-story run-more", "data-part": "story" }, host);
+    this.title = el("summary", {}, this.root);
+    this.line = el("p", { class: "sq-step-line" }, this.root);
+    this.list = el("ol", { class: "sq-trials", "data-part": "trials" }, this.root);
     this.rows = pool(() => new TrialRow(this.list));
     rove(this.list);
-    root.addEventListener("click", (event) => this.click(event));
-    root.addEventListener("pointerover", (event) => this.over(event));
-    root.addEventListener("pointerleave", () => this.over(null));
+    this.root.addEventListener("click", (event) => this.click(event));
+    this.root.addEventListener("pointerover", (event) => this.over(event));
+    this.root.addEventListener("pointerleave", () => this.over(null));
   }
 
   /**
@@ -215,6 +215,7 @@ class StepStory {
 
   paintStep(view) {
     const trials = view ? view.trials : [];
+    show(this.root, trials.length > 0);
     text(this.title, view ? `Step ${this.store.at + 1}: ${count(trials.length, "trial")}` : "");
     text(this.line, view ? this.numbers(view) : "");
     const rows = this.rows.take(trials.length);

@@ -348,17 +348,18 @@ const baseline = (lane) => (lane?.about.plain ? lane.title.toLowerCase() : (lane
 
 // The size of the tree, and the verifier if it is not the usual one. The tooltip has all.
 /** @type {(lane: Partial<LaneShown>) => string} */
-const briefly = ({ verifier, most, changes, kind, plain }) =>
-  described({ verifier: verifier === "sequoia" ? "" : verifier, most, changes, kind, plain });
+const briefly = ({ verifier, most, changes, kind, plain, also }) =>
+  described({ verifier: verifier === "sequoia" ? "" : verifier, most, changes, kind, plain, also });
 
 /**
  * How a lane decodes. The most important parts come first, because the page may cut the end.
  * @param {Partial<LaneShown>} lane
  * @returns {string}
  */
-function described({ description, verifier, plain, most, changes, kind, rates }) {
+function described({ description, verifier, plain, most, changes, kind, rates, also = [] }) {
   const parts = [];
   if (most > 1) parts.push((changes ? "at most " : "") + format.count(most, "node"));
+  for (const name of also) parts.push(`same as ${name}, run once`);
   if (verifier && !plain) parts.push(ruleOf(verifier, kind));
   if (changes)
     parts.push(kind === "replanned" ? "new tree every few steps" : "new tree every step");

@@ -16,7 +16,8 @@ import { StepBars } from "./step_bars.js";
 import { TreePanel } from "./tree_panel.js";
 import { RunVerdict } from "./verdict.js";
 import { Banners } from "../../shared/web/banners.js";
-import { el, show } from "../../shared/web/dom.js";
+import { button, el, show } from "../../shared/web/dom.js";
+import { openView } from "../../shared/web/navigation.js";
 
 /**
  * @import { FormBeside } from "../../shared/web/form_buttons.js"
@@ -71,6 +72,8 @@ export class RunView {
     root.classList.add("run-stage");
     root.classList.toggle("is-waiting", Boolean(this.skeleton));
     this.banners = new Banners(store, frame, page.follow);
+    const back = () => openView("tour");
+    button(frame, { text: "Back to the tour", part: "tour", cls: "run-back", act: back });
     this.verdict = new RunVerdict(store, frame, page);
     this.grid = el("div", { class: "run-lanes", "data-part": "lanes" }, frame);
     this.prompts = new PromptLines(store, frame, page);

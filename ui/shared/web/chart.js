@@ -75,11 +75,11 @@ const LAYOUT = {
     y: 1.02,
     yanchor: "bottom",
     bgcolor: "rgba(0,0,0,0)",
-    font: { color: "var(--sq-text)" },
+    font: { color: "var(--sq-text)", size: 14 },
   },
 };
 const NOTE = {
-  font: { color: "var(--sq-text)", size: 12 },
+  font: { color: "var(--sq-text)", size: 14 },
   bgcolor: "var(--sq-surface)",
   bordercolor: "var(--sq-edge)",
   borderpad: 3,

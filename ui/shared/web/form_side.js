@@ -72,6 +72,13 @@ document.addEventListener("click", press);
 document.addEventListener("keydown", closeByKey);
 NARROW.addEventListener("change", followForm);
 
+const TOURING = "is-from-tour"; // class of the page while Run shows its way back to the tour
+
+/** @param {boolean} wanted whether Run shows its way back to the tour */
+export function markFromTour(wanted) {
+  document.body.classList.toggle(TOURING, wanted);
+}
+
 /** Open Run with its form, and focus its main button. */
 export function goToForm() {
   openView("run");

@@ -84,7 +84,7 @@ class FormTree {
     this.picture.show(parents);
     const isBest = parents && this.isPlanned && isChain(parents);
     const best = isBest ? " (the best tree)" : "";
-    text(this.words, parents ? `Next run: ${sizeInWords(parents)}${best}` : "");
+    text(this.words, parents ? `Next: ${sizeInWords(parents)}${best}` : "");
   }
 }
 

@@ -100,6 +100,7 @@ export interface LaneShown {
   levels: number | null;
   why: string;
   request: (string | number | number)[] | null;
+  also: string[];
 }
 
 export interface LaneSpeedup {

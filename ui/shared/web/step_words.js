@@ -97,8 +97,7 @@ function outOfReach(view, node) {
 }
 
 function bonus({ topo, path }) {
-  if (topo.n === 1)
-    return "Nothing was drafted: the large model decodes this token alone, as in plain decoding.";
+  if (topo.n === 1) return "Nothing was drafted, as in plain decoding.";
   return path.length === topo.levels
     ? "All drafted levels were accepted: the large model adds one token for free."
     : "The accepted path ends at a leaf of the tree: the large model adds one token for free.";
@@ -300,7 +299,7 @@ export function result(step) {
   const { emitted } = step.step;
   const stayed = draftedOf(step.step);
   const total = count(emitted.length, "token") + " from one step.";
-  if (step.topo.n === 1) return `${total} There was no guess: the large model wrote its own token.`;
+  if (step.topo.n === 1) return `${total} No guess: the large model wrote its own.`;
   if (!stayed)
     return `${total} No guess was accepted: the large model wrote its own token, as it would alone.`;
   const own = emitted.length > stayed ? "; the large model added a token of its own." : ".";

@@ -2,7 +2,7 @@
    a recorded one. */
 import { button, el, show, text } from "../../shared/web/dom.js";
 import { finishedRun } from "../../shared/web/between_tabs.js";
-import { goToForm } from "../../shared/web/form_side.js";
+import { goToForm, markFromTour } from "../../shared/web/form_side.js";
 import { speedupInWords } from "../../shared/web/verdict_words.js";
 import { NumberControl } from "./controls.js";
 import { division, divisionOf, finishedAs, missed, printed } from "./division.js";
@@ -61,7 +61,7 @@ class GuessControl {
 /** The stop "Your turn". */
 export class YoursStop extends Stop {
   usesRecording = false;
-  /** @type {FinishedRun | null} the visitor's run that the recorded one replaces */
+  /** @type {FinishedRun | null} a run that is not compared, because another was chosen since */
   replaced = null;
 
   /**
@@ -82,7 +82,11 @@ export class YoursStop extends Stop {
   reveal(host, said) {
     this.guess = Array.isArray(said) ? division(Number(said[0]), Number(said[1])) : null;
     const acts = el("div", { class: "sq-tour-acts" }, host);
-    const run = button(acts, { text: this.words.run, part: "run", act: goToForm });
+    const go = () => {
+      markFromTour(true);
+      goToForm();
+    };
+    const run = button(acts, { text: this.words.run, part: "run", act: go });
     run.classList.add("sq-btn-main");
     const act = () => this.useRecording();
     button(acts, { text: this.words.recorded, part: "recorded", act });
@@ -100,19 +104,20 @@ export class YoursStop extends Stop {
   // recorded run since. Else the recorded run, if the visitor ever chose it. Else null.
   get run() {
     const own = finishedRun();
-    if (own && own !== this.replaced && own.speedup) return own;
+    const isSince = own !== this.replaced && own !== this.tour.before;
+    if (own?.speedup && isSince) return own;
     return this.usesRecording ? finishedAs(this.tour.runs[this.words.recording]) : null;
   }
 
   paint() {
     const { run } = this;
     const { own, other } = this.words;
-    const which = run === finishedRun() ? own : other;
+    const which = run && run === finishedRun() ? own : other;
     this.facts = { ...(run || { label: "none yet", device: "" }), which };
     super.paint();
     show(this.source, Boolean(run));
     if (!this.result) return;
-    const hasNoPlain = !run && finishedRun();
+    const hasNoPlain = finishedRun() && !finishedRun().speedup;
     text(this.waiting, run ? "" : hasNoPlain ? this.words.no_plain : this.words.waiting);
     show(this.waiting, !run);
     show(this.end, Boolean(run));

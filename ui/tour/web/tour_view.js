@@ -1,9 +1,10 @@
 /* The tour: the row of its stops, and the stop on screen. The browser stores the visitor's place
    and answers. */
 import { attr, button, el, show, text } from "../../shared/web/dom.js";
-import { onFinishedRun } from "../../shared/web/between_tabs.js";
+import { finishedRun, onFinishedRun } from "../../shared/web/between_tabs.js";
 import { rove } from "../../shared/web/roving_focus.js";
 import { openView } from "../../shared/web/navigation.js";
+import { markFromTour } from "../../shared/web/form_side.js";
 import { keepPlace, keptPlace } from "../../shared/web/tour_place.js";
 import { filled } from "./filled.js";
 import { LESSON } from "./lesson.js";
@@ -17,6 +18,7 @@ import { YoursStop } from "./stop_yours.js";
 import * as tourState from "./tour_state.js";
 
 /**
+ * @import { FinishedRun } from "../../shared/web/between_tabs.js"
  * @import { Profile } from "../../shared/web/planner.js"
  * @import { Step } from "../../shared/web/step_view.js"
  * @import { Stop } from "./stop.js"
@@ -48,6 +50,7 @@ import * as tourState from "./tour_state.js";
  * @property {Record<string, Recorded>} runs
  * @property {Record<string, Profile>} profiles
  * @property {string} tests
+ * @property {FinishedRun | null} before the latest run when the visitor guessed a speed-up
  * @property {(bug: string) => void} test has the server test the decoder with this bug
  * @property {(stop: string, question: string, answer: Answer) => void} answer
  * @property {() => void} paint
@@ -72,6 +75,8 @@ export class TourView {
   /** @type {Record<string, Profile>} */
   profiles = {};
   tests = "";
+  /** @type {FinishedRun | null} */
+  before = null;
   /** @type {Stop | null} */
   stop = null;
 
@@ -114,7 +119,10 @@ export class TourView {
     this.next = button(foot, { text: LESSON.frame.next, part: "next", act: by(1) });
     const anew = () => this.startOver();
     this.again = button(foot, { text: LESSON.frame.again, part: "start-over", act: anew });
-    const leave = () => openView("run");
+    const leave = () => {
+      markFromTour(false);
+      openView("run");
+    };
     button(foot, { text: LESSON.frame.leave, part: "leave", act: leave });
   }
 
@@ -152,6 +160,7 @@ export class TourView {
    * @param {Answer} answer
    */
   answer(stop, question, answer) {
+    if (stop === "yours") this.before = finishedRun();
     this.keep(tourState.answered(this.state, stop, question, answer));
     this.paint();
   }
