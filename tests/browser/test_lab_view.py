@@ -730,8 +730,5 @@ def test_the_lab_starts_with_the_vectors_that_the_other_tabs_use(page: Page) -> 
         assert first["rates"] == planned_with[row["kind"], row["temperature"]]
         assert second["rates"] == row["rates"]
         nodes = row["fitted"]["nodes"]
-        assert (
-            f"fitted to a measured tree of {nodes} nodes"
-            in first["origin"]["words"]
-        )
+        assert f"fitted to a measured tree of {nodes} nodes" in first["origin"]["words"]
         assert second["origin"]["visited"] == row["visited"]

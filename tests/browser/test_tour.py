@@ -233,7 +233,7 @@ def test_the_last_stop_divides_the_visitors_own_run(page: Page) -> None:
     page.keyboard.press("Enter")
     until(page, "s.meta.label === 'measured' && s.done && s.verdict", 120)
     total = store(page, "s.lanes[s.first].sum")
-    page.click("[data-part=tour]")
+    page.click("[data-part=back-to-tour]")
     division = page.locator("[data-part=division]")
     expect(division).to_contain_text("measured run")
     source = page.locator(".sq-tour-stop [data-part=source]")

@@ -73,7 +73,7 @@ export class RunView {
     root.classList.toggle("is-waiting", Boolean(this.skeleton));
     this.banners = new Banners(store, frame, page.follow);
     const back = () => openView("tour");
-    button(frame, { text: "Back to the tour", part: "tour", cls: "run-back", act: back });
+    button(frame, { text: "Back to the tour", part: "back-to-tour", cls: "run-back", act: back });
     this.verdict = new RunVerdict(store, frame, page);
     this.grid = el("div", { class: "run-lanes", "data-part": "lanes" }, frame);
     this.prompts = new PromptLines(store, frame, page);
