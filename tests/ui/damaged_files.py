@@ -146,20 +146,3 @@ DAMAGES: dict[str, Callable[[bytes, random.Random], bytes]] = {
     "a value many times": on_values(_many),
     "a key twice": repeated_key,
 }
-
-
-# -- large -----------------------------------------------------------------------------------------
-
-
-def large_files(megabytes: int) -> Iterator[Damaged]:
-    """Files of about `megabytes` MB that should cost the most time and memory to open."""
-    size = megabytes * 1_000_000
-    run = json.loads((SAVED / "runs" / "greedy.json").read_bytes())
-    race = json.loads((SAVED / "races" / "greedy.json").read_bytes())
-    yield _large("races", "many pooled runs", {**race, "pool": {"runs": [1.5] * (size // 5)}})
-    yield _large("runs", "many empty lists", {**run, "steps": [[]] * (size // 4)})
-    yield Damaged("runs", "deep, large", b"[" * size)
-
-
-def _large(kind: str, how: str, value: Any) -> Damaged:
-    return Damaged(kind, f"{how}, large", json.dumps(value).encode())

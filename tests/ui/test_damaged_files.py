@@ -6,8 +6,6 @@ import errno
 import json
 import logging
 import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
@@ -134,25 +132,3 @@ def test_a_full_disk_does_not_matter_if_nothing_is_downloaded(
     hub_download.require_room(0)
     with pytest.raises(hub_download.NotDownloaded):
         hub_download.require_room(1)
-
-
-@pytest.mark.nightly
-def test_the_bundled_pair_loads_without_space_and_without_a_home() -> None:
-    script = (
-        "from sequoia.loading import download; download.disk_free = lambda: 0; "
-        "from sequoia import load_pair; print(load_pair().name)"
-    )
-    environment = {
-        name: value
-        for name, value in os.environ.items()
-        if not name.startswith(("HF_", "XDG_", "TRANSFORMERS_"))
-    }
-    process = subprocess.run(
-        [sys.executable, "-c", script],
-        cwd=ROOT,
-        env={**environment, "HOME": "/proc/none", "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert process.stdout.strip() == "bundled", process.stderr

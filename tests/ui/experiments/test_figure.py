@@ -47,15 +47,6 @@ def test_each_panel_has_its_own_plot_and_plots_do_not_overlap() -> None:
     assert heights[0] > 1.5 * heights[1]
 
 
-def test_the_name_of_an_axis_has_room_above_the_next_plot() -> None:
-    (layout, *_) = figure(FOUR)["layouts"]
-    margin = layout["margin"]
-    inner = layout["height"] - margin["t"] - margin["b"]
-    gap = (layout["yaxis"]["domain"][0] - layout["yaxis2"]["domain"][1]) * inner
-    assert gap > margin["b"] + 24
-    assert all(layout[f"xaxis{end}"]["title"]["text"] == "nodes" for end in ("", 2, 3, 4))
-
-
 def test_a_name_appears_once_in_the_legend_and_in_every_panel() -> None:
     data = [one for one in figure(FOUR)["data"] if one["name"] == "Sequoia"]
     assert [one["showlegend"] for one in data] == [True, False, False, False]
@@ -77,17 +68,6 @@ def test_tags_in_names_from_a_file_are_shown_as_text() -> None:
     made = figure(view(("<b>", "<i>")))
     assert made["data"][0]["name"] == "&lt;b&gt;"
     assert made["layouts"][0]["annotations"][0]["text"] == "&lt;i&gt;"
-
-
-def test_a_linear_vertical_axis_starts_at_0() -> None:
-    (layout, *_) = figure(FOUR)["layouts"]
-    assert [layout[one].get("rangemode") for one in ("yaxis", "yaxis4", "xaxis")] == [
-        "tozero",
-        "tozero",
-        None,
-    ]
-    (layout, *_) = figure(view(("a", "p"), scale="log"))["layouts"]
-    assert "rangemode" not in layout["yaxis"]
 
 
 def test_the_ticks_of_a_logarithmic_axis() -> None:

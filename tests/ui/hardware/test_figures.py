@@ -93,27 +93,6 @@ def test_bars_are_milliseconds_per_step() -> None:
         )
 
 
-def test_no_colour_is_fixed() -> None:
-    """Dark mode works only if every colour is a variable of the page."""
-
-    def colours(value: object) -> list[str]:
-        if isinstance(value, dict):
-            own = [
-                item for name, item in value.items() if name == "color" and isinstance(item, str)
-            ]
-            own += [colour for _, colour in value.get("colorscale", ())]
-            return own + [colour for item in value.values() for colour in colours(item)]
-        return (
-            [colour for item in value for colour in colours(item)]
-            if isinstance(value, list | tuple)
-            else []
-        )
-
-    found = [colour for figure in ALL.values() for colour in colours(figure)]
-    assert len(found) > 10
-    assert all(colour.startswith("var(--") for colour in found)
-
-
 def test_names_of_opened_profiles_are_not_read_as_markup() -> None:
     """Plotly interprets tags and links in names, and a profile's name may come from any file."""
     name = "<a href=x>&</a>"

@@ -145,13 +145,6 @@ def test_acceptance_is_measured_at_the_requested_temperature(made: Callable[...,
     assert cold["accepted"] != warm["accepted"]
 
 
-def test_the_reason_why_no_measurement_runs_is_sent_unchanged(made: Callable[..., LabTab]) -> None:
-    """Guards against a second prefix, as in "Not measured: Not started: …"."""
-    tab = made()
-    updates = tab.not_running("Not started: try again.")
-    assert json.loads(updates[tab.board])["count"] == {"interrupted": "Not started: try again."}
-
-
 @pytest.mark.parametrize(
     ("way", "unit", "depths"),
     [

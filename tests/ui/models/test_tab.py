@@ -121,26 +121,6 @@ def test_it_shows_all_pairs_the_machine_and_the_models_in_use(tab: ModelsTab, pa
     assert row["disk"]["words"] == "fits" or row["disk"]["fits"] == "no"
 
 
-def test_models_that_load_after_the_first_message_are_shown_in_a_second_one(
-    tab: ModelsTab, pair: Pair
-) -> None:
-    late = ModelHost(lambda: pair, 4)
-    tab._model_host = late
-
-    async def messages() -> list[dict[str, Any]]:
-        found = []
-        async for text in tab.come():
-            found.append(json.loads(text))
-            if len(found) == 1:
-                late.open()
-                late.pair(lambda: False)
-        return found
-
-    first, second = asyncio.run(messages())
-    assert first["loaded"] is None
-    assert second["loaded"]["vocab"] == pair.target.vocab
-
-
 def test_it_lists_every_model_type_with_its_result_in_words(tab: ModelsTab) -> None:
     async def first() -> str:
         return await anext(tab.come())
@@ -407,33 +387,6 @@ def test_a_visitor_loads_one_pair_at_a_time_and_can_stop_it(
     assert (last["words"], last["over"]) == ("stopped; what was downloaded is kept", True)
     assert (last["error"], last["done"], last["share"]) == (None, False, None)
     assert model_host.pair(lambda: False) is pair
-
-
-def test_an_unexpected_error_is_logged_and_shown_without_its_text(
-    model_host: ModelHost, folders: tuple[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(load_job, "fetch", lambda *_: [][1])
-    task = LoadJob(model_host, PairRequest("bundled", *folders, "cpu", "float32", False), False)
-    task.start()
-    last = list(task.reports())[-1]
-    assert "an unexpected error; see the server's log for details" in str(last.error)
-    assert "index" not in str(last.error)
-
-
-def test_a_reload_cannot_be_stopped_by_the_job_that_first_loaded_the_pair(
-    model_host: ModelHost, folders: tuple[str, str]
-) -> None:
-    """Closing the page after a load halts the job. Its pair may later be unloaded to make room for
-    another one. If that one fails to load, the halted job's `_load` is called again."""
-    task = LoadJob(model_host, PairRequest("bundled", *folders, "cpu", "float32", False), False)
-    task.start()
-    assert list(task.reports())[-1].done
-    task.halt()
-    with pytest.raises(BadModel):
-        model_host.change(
-            lambda: (_ for _ in ()).throw(BadModel("x")), lambda: False, lambda _: None
-        )
-    assert task._load().name == "big + small"
 
 
 # -- chats -----------------------------------------------------------------------------------------

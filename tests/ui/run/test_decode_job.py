@@ -15,15 +15,14 @@ import sequoia.exactness.same_distribution
 import ui.run.decode_job
 from sequoia import Dynamic, Pair, Replanned, SamplingParams, plain
 from sequoia.algorithm.step_trace import emitted_tokens
-from sequoia.errors import BadPrompt, BadSamplingParams, BadTree
+from sequoia.errors import BadPrompt, BadSamplingParams
 from sequoia.exactness.same_distribution import FirstTokens
 from sequoia.saved_files.race_file import RaceLog
 from sequoia.saved_files.race_results import StepCosts, TextMatch
 from sequoia.saved_files.run_file import Run
 from ui.run import distribution_check, report
-from ui.run.decode_job import DecodeJob, ResultsSoFar
+from ui.run.decode_job import DecodeJob
 from ui.run.messages import OpenedRun
-from ui.run.recordings import RunStore
 from ui.run.request import RunRequest
 from ui.serving.limits import LOCAL, Limits
 from ui.serving.model_host import ModelHost
@@ -51,21 +50,9 @@ def race_request(**changes: Any) -> RunRequest:
 
 
 @pytest.fixture
-def make(model_host: ModelHost) -> Callable[..., DecodeJob]:
-    """Makes a race from the fields of its form; limits=, model_host= and run_store= replace the
-    defaults."""
-
-    def made(
-        limits: Limits = LOCAL,
-        model_host: ModelHost = model_host,
-        run_store: RunStore | None = None,
-        **fields: Any,
-    ) -> DecodeJob:
-        return DecodeJob(
-            race_request(**fields), model_host, limits, run_store or RunStore(8, 10**6)
-        )
-
-    return made
+def make(make: Callable[..., DecodeJob]) -> Callable[..., DecodeJob]:
+    """Makes a race from FORM with changes."""
+    return lambda **fields: make(**{**FORM, **fields})
 
 
 def raced(race: DecodeJob) -> list[dict[str, Any]]:
@@ -85,18 +72,6 @@ def lane_steps(messages: list[dict[str, Any]], lane: int) -> list[dict[str, Any]
 
 def results_of(messages: list[dict[str, Any]]) -> list[Any]:
     return [message["results"] for message in messages if message.get("results")][-1]
-
-
-def test_a_saved_race_with_a_long_description_of_its_tree_opens_again(
-    make: Callable[..., DecodeJob],
-) -> None:
-    ones = ", ".join(["1"] * 66)
-    race = make(max_new_tokens=2, lanes=[PLAIN, ("branching", ones, "specinfer")])
-    raced(race)
-    log = RaceLog.from_json(race.recording.log().to_json())
-    assert log.lanes[1].description == f"branching {ones}"
-    tree = OpenedRun(log).log().lanes[1].run.meta["tree"]
-    assert tree["description"] == f"branching {ones}"
 
 
 # -- the stream ------------------------------------------------------------------------------------
@@ -124,25 +99,6 @@ def test_a_race_streams_and_ends(make: Callable[..., DecodeJob]) -> None:
         False,
         None,
     )
-
-
-def test_no_message_leaves_a_gap_and_every_tree_is_sent_before_its_step(
-    make: Callable[..., DecodeJob],
-) -> None:
-    count = 0
-    trees = []
-    pieces = {}
-    for message in raced(make(max_new_tokens=40)):
-        if "steps" not in message:
-            continue
-        assert message["from"] == count
-        count += len(message["steps"])
-        trees += message.get("trees", [])
-        pieces |= message.get("pieces", {})
-        for step in message["steps"]:
-            assert len(trees[step["tree"]]) == len(step["tokens"]) == len(step["draft_p"])
-            assert {str(one) for one in (*step["tokens"], step["verdict"]["bonus"])} <= {*pieces}
-    assert len({tuple(tree) for tree in trees}) == len(trees)
 
 
 def test_a_saved_race_is_opened_as_a_recorded_one(make: Callable[..., DecodeJob]) -> None:
@@ -300,27 +256,6 @@ def test_stop_ends_all_lanes_after_the_current_step(
     assert len(model_host.queue) == 0
 
 
-def test_an_abandoned_race_frees_the_engine(
-    make: Callable[..., DecodeJob],
-    gate: Gate,
-    model_host: ModelHost,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """The race of a visitor who has left is not judged."""
-    judged: list[Any] = []
-    monkeypatch.setattr(ui.run.decode_job, "FinishedRun", lambda *given: judged.append(given))
-    race = make()
-    race.start()
-    assert gate.begun.acquire(timeout=10)
-    race.halt()
-    race.release()
-    assert len(model_host.queue) == 1
-    gate.passes.release(100)
-    wait(lambda: not race.busy)
-    assert len(model_host.queue) == 0
-    assert judged == []
-
-
 def test_a_race_ends_at_its_time_limit(make: Callable[..., DecodeJob]) -> None:
     messages = raced(make(limits=Limits(seconds=0.0), max_new_tokens=100))
     assert len(steps_of(messages)) == 1
@@ -425,29 +360,6 @@ def test_the_distribution_is_checked_if_requested(
         assert 0 < lossless["p_value"] <= 1
     unchecked = results_of(raced(make(**TEMPERED)))
     assert [result and result["lossless"]["kind"] for result in unchecked] == [None, "none", "none"]
-
-
-def test_lanes_draw_in_turns_and_every_round_is_sent(
-    make: Callable[..., DecodeJob], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Guards against a check that sends nothing until it is over, and against lanes that are
-    checked one after another."""
-    monkeypatch.setattr(distribution_check, "DRAWS", 40)
-    race = make(**TEMPERED, check=True)
-    posted: list[Any] = []
-    monkeypatch.setattr(race, "post", posted.append)
-    race.start()
-    wait(lambda: not race.busy, 60)
-    results = [event.results[1:] for event in posted if isinstance(event, ResultsSoFar)]
-    rounds = [
-        [result.lossless.count for result in lanes]
-        for lanes in results
-        if all(result.lossless for result in lanes)
-    ]
-    assert [[count.draws for count in counts] for counts in rounds] == [
-        [n, n] for n in range(5, 41, 5)
-    ]
-    assert [counts[0].going for counts in rounds] == [True] * 7 + [False]
 
 
 def test_all_lanes_are_checked_at_one_position_of_the_plain_lanes_text(
@@ -630,32 +542,6 @@ def test_a_lane_whose_first_tokens_do_not_fit_is_named(
 
 
 # -- requests --------------------------------------------------------------------------------------
-
-
-def second(tree: Any, numbers: Any, verifier: Any = "sequoia") -> dict[str, Any]:
-    """A request whose second lane has these values."""
-    return {"lanes": [PLAIN, (tree, numbers, verifier)]}
-
-
-@pytest.mark.parametrize(
-    ("changes", "error", "words"),
-    [
-        ({"prompt": "  "}, BadPrompt, "prompt is empty"),
-        ({"temperature": -1}, BadSamplingParams, "Temperature: -1 is not a number from 0 to 5"),
-        ({"lanes": []}, BadSamplingParams, "a run of 0 lanes; expected 1 to 4"),
-        ({"lanes": [PLAIN] * 5}, BadSamplingParams, "a run of 5 lanes; expected 1 to 4"),
-        (second("oak", ""), BadTree, "Lane 2: tree: 'oak' is not the name of a shape"),
-        (second("chain", "4, 5"), BadTree, "Lane 2: Nodes: '4, 5'; enter a whole number"),
-        (second("best", "64"), BadTree, "Lane 2: Nodes, Max levels: '64'; enter 2 whole"),
-        (second("branching", "4, x"), BadTree, "Lane 2: Children, level by level: '4, x'"),
-        (second("chain", "4", "oracle"), BadSamplingParams, "Lane 2: unknown verifier 'oracle'"),
-    ],
-)
-def test_the_refusal_of_a_bad_value_names_the_field_and_its_limits(
-    changes: dict[str, Any], error: type[Exception], words: str
-) -> None:
-    with pytest.raises(error, match=words):
-        race_request(**changes)
 
 
 def test_a_planned_lane_shows_which_of_the_fast_trees_it_uses(

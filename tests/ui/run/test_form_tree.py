@@ -127,13 +127,6 @@ def test_a_chat_message_has_the_tree_of_its_own_acceptance(
     assert parents(trees, {**form, "chat": True}) == [-1, 0, 1, 2]
 
 
-def test_only_the_last_trees_are_remembered(model_host: ModelHost) -> None:
-    trees = FormTrees(model_host, LOCAL)
-    for nodes in range(1, 100):
-        parents(trees, {"kind": "chain", "numbers": str(nodes)})
-    assert len(trees.last._trees) == 64
-
-
 def test_a_tree_larger_than_allowed_is_not_drawn(model_host: ModelHost) -> None:
     trees = FormTrees(model_host, replace(LOCAL, nodes=16))
     assert parents(trees, {"kind": "chain", "numbers": "16"}) is not None

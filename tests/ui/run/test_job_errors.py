@@ -1,5 +1,5 @@
-"""A run in its own thread: it waits for the models and its turn, and frees the engine even if an
-error ends it."""
+"""A run in its own thread: it waits for the models, and frees the engine even if an error ends
+it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import torch
-from visits import PLAIN, Gate, sent
+from visits import sent
 
 from sequoia import Acceptance, Decoder, Pair, Plan, Run, Tree
 from sequoia.algorithm.verifiers import VERIFIERS
@@ -63,23 +63,6 @@ def test_more_tokens_than_the_model_supports_are_refused(
     assert "10 tokens and 31 new ones are 41; the models' limit is 40" in error
 
 
-def test_stepping_gives_one_step_each_and_the_same_tokens(make: Callable[..., DecodeJob]) -> None:
-    """Guards against a pause that loses the state of the caches or of the random draws."""
-    straight = make(max_new_tokens=20)
-    stepped = make(max_new_tokens=20)
-    straight.start(None)
-    list(straight.messages())
-    for n in range(1, 4):
-        stepped.start(1)
-        list(stepped.messages())
-        assert len(lane_run(stepped).steps) == n
-        assert stepped.holding
-    stepped.start(None)
-    list(stepped.messages())
-    assert emitted(stepped) == emitted(straight)
-    assert not stepped.holding
-
-
 def test_waiting_between_steps_is_not_timed(
     make: Callable[..., DecodeJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -94,21 +77,6 @@ def test_waiting_between_steps_is_not_timed(
         list(live.messages())
         waited[0] += 3600.0
     assert all(step.total_seconds < 3600 for step in lane_run(live).steps)
-
-
-def test_a_second_run_shows_its_position_and_then_begins(
-    make: Callable[..., DecodeJob], gate: Gate
-) -> None:
-    first = make(max_new_tokens=2, lanes=[PLAIN])
-    second = make(max_new_tokens=2, lanes=[PLAIN])
-    first.start(None)
-    assert gate.begun.acquire(timeout=10)
-    second.start(None)
-    received = iter(second.messages())
-    assert json.loads(next(received))["notice"].startswith("1 run ahead of you")
-    gate.passes.release(10)
-    list(first.messages())
-    assert len(steps_of(list(received))) == 2
 
 
 def test_an_early_run_waits_for_the_models(pair: Pair, make: Callable[..., DecodeJob]) -> None:

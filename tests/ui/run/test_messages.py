@@ -49,17 +49,6 @@ def test_batches_add_up_to_the_recorded_run(make: Callable[..., DecodeJob]) -> N
     assert sum(len(step["emitted"]) for step in run["steps"]) == 60
 
 
-def test_a_resumed_run_continues_without_a_gap(make: Callable[..., DecodeJob]) -> None:
-    live = make(max_new_tokens=30)
-    texts = []
-    for steps in (1, 2, None):
-        live.start(steps)
-        texts += live.messages()
-    run = held(texts)
-    assert [step["index"] for step in run["steps"]] == list(range(len(run["steps"])))
-    assert sum(len(step["emitted"]) for step in run["steps"]) == 30
-
-
 def test_many_fast_steps_share_few_messages(make: Callable[..., DecodeJob]) -> None:
     """Guards against one message per step. Tiny models make hundreds of steps a second, more than
     a browser can paint."""

@@ -24,9 +24,6 @@ from ui.run.decode_job import DecodeJob
 from ui.run.messages import OpenedRun, Recording
 from ui.run.more_runs import MoreRunsJob
 from ui.run.pooled import FurtherRun, further_runs, prompts_of
-from ui.run.recordings import RunStore
-from ui.run.request import RunRequest
-from ui.serving.fair_queue import Busy
 from ui.serving.limits import LOCAL
 from ui.serving.model_host import ModelHost
 from ui.shared.prompts import prompt_kind, surveyed_texts
@@ -56,13 +53,11 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def raced(model_host: ModelHost) -> Callable[..., Recording]:
+def raced(make: Callable[..., DecodeJob]) -> Callable[..., Recording]:
     """Makes a race from FORM with `changes`, and runs it to its end."""
 
     def made(**changes: Any) -> Recording:
-        job = DecodeJob(
-            RunRequest.parse({**FORM, **changes}, LOCAL), model_host, LOCAL, RunStore(8, 10**6)
-        )
+        job = make(**{**FORM, **changes})
         job.start()
         assert sent(job.messages())[-1]["error"] is None
         return job.recording
@@ -226,43 +221,6 @@ def test_a_stopped_race_has_no_further_runs(
     monkeypatch.setattr(race, "log", lambda: replace(log, lanes=tuple(lanes)))
     with pytest.raises(BadTrace, match="stopped before its end"):
         MoreRunsJob(race, model_host, LOCAL)
-
-
-def test_a_race_that_waits_may_follow_the_further_runs_of_another(
-    raced: Callable[..., Recording], model_host: ModelHost, gate: Gate
-) -> None:
-    """A visitor whose race waits in the queue can watch another race's further runs."""
-    further = MoreRunsJob(raced(), model_host, LOCAL)
-    further.start()
-    assert gate.begun.acquire(timeout=10)
-    waiting = DecodeJob(RunRequest.parse(FORM, LOCAL), model_host, LOCAL, RunStore(8, 10**6))
-    waiting.start()
-    wait(lambda: model_host.queue.awaited)
-    messages = waiting.messages()
-    assert json.loads(next(iter(messages)))["follow"] is True
-    further.halt()
-    gate.open()
-    sent(further.messages())
-    sent(messages)
-
-
-def test_runs_under_way_have_intervals_and_no_p_values(
-    raced: Callable[..., Recording], model_host: ModelHost, gate: Gate
-) -> None:
-    race = raced()
-    job = MoreRunsJob(race, model_host, LOCAL)
-    with pytest.raises(Busy):
-        MoreRunsJob(race, model_host, LOCAL)
-    job.start()
-    messages = job.messages()
-    gate.passes.release(3)
-    wait(lambda: gate.begun._value > 3)
-    assert race.planned == 1 + FURTHER
-    gate.open()
-    sent(messages)
-    race.add_run(race.pool.runs[0])
-    assert all(pair["p"] is None for pair in race.judged["verdict"]["pairs"])
-    assert race.verdict.pairs[0].least < race.verdict.pairs[0].most
 
 
 def test_stop_keeps_the_runs_that_are_complete(

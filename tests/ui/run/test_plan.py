@@ -8,7 +8,6 @@ machine.
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,6 @@ from visits import sent
 from sequoia import Acceptance, Pair, Tree, named_profile
 from sequoia.algorithm.verifiers import VERIFIERS
 from sequoia.assets_folder import ASSETS
-from sequoia.errors import BadTrace, BadTree
 from sequoia.planning.plan_for_machine import best_chain, best_plan
 from sequoia.planning.simulated_step_times import step_seconds
 from sequoia.saved_files.race_file import MOST_LANES, RaceLog
@@ -245,12 +243,6 @@ def test_nothing_in_a_simulated_race_is_called_measured(model_host: ModelHost) -
     assert log.meta["hypothetical"] is True
 
 
-def test_the_race_runs_in_the_order_of_the_simulated_times(model_host: ModelHost) -> None:
-    log, messages = raced(model_host, asked(PLAIN, TUNED))
-    order = [lane for message in messages for lane in message.get("step_lanes", [])]
-    assert order == [lane for lane, _ in log.in_order()]
-
-
 def test_a_simulated_race_reopens_as_it_was(model_host: ModelHost) -> None:
     log, messages = raced(model_host, asked(PLAIN, TUNED, PLANNED))
     again = json.loads(OpenedRun(RaceLog.from_json(log.to_json())).whole())
@@ -260,28 +252,6 @@ def test_a_simulated_race_reopens_as_it_was(model_host: ModelHost) -> None:
     assert [lane["kind"] for lane in again["lanes"]] == ["plain", "tuned_chain", "planned"]
     for name in ("headlines", "places", "clock"):  # ratios differ, as saved times are rounded
         assert again["verdict"][name] == verdict_in(messages)[name]
-
-
-def test_a_race_whose_lanes_have_two_clocks_is_refused(model_host: ModelHost) -> None:
-    log, _ = raced(model_host, asked(PLAIN, TUNED))
-    measured, _ = raced(model_host, asked(PLAIN, ("chain", "4", "sequoia"), clock=""))
-    with pytest.raises(BadTrace, match="the same clock"):
-        replace(log, lanes=(log.lanes[0], measured.lanes[1]))
-
-
-@pytest.mark.nightly
-def test_a_replanned_lane_is_checked_on_the_same_clock(pair: Pair, model_host: ModelHost) -> None:
-    """The losslessness check plans new trees for its samples. They are planned for the simulated
-    clock, so this machine is not measured."""
-    pair.measured.profile = None
-    replanned = ("replanned", "16, 4", "sequoia")
-    raced(model_host, asked(PLAIN, replanned, temperature=0.9, check=True, max_new_tokens=8))
-    assert pair.measured.profile is None
-
-
-def test_a_dynamic_lane_cannot_be_timed_on_a_simulated_clock() -> None:
-    with pytest.raises(BadTree, match="Lane 2: a dynamic tree cannot be timed"):
-        asked(PLAIN, ("dynamic", "12, 4", "sequoia"))
 
 
 # -- presets, names of lanes, old files, keys of clocks --------------------------------------------
@@ -303,11 +273,6 @@ def test_lanes_of_a_preset_have_the_nodes_that_its_description_names(pair: Pair)
         assert f"{nodes} nodes" in presets[key].about
     lanes = presets["verifiers"].lanes
     assert [lane[2] for lane in lanes] == [*VERIFIERS][:MOST_LANES]
-
-
-def test_lanes_of_one_shape_are_named_by_their_verifiers() -> None:
-    lanes = asked(PLAIN, KARY, ("kary", "2, 3", "specinfer")).lanes
-    assert [lane.name for lane in lanes] == ["Plain", "k-ary, Sequoia", "k-ary, SpecInfer"]
 
 
 # -- further runs, and lanes that are not raced ----------------------------------------------------

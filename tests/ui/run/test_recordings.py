@@ -38,19 +38,6 @@ def opened(text: str | bytes, tmp_path: Path, most: int = 10**7) -> OpenedRun:
     return recordings.opened(str(path), most)
 
 
-def test_an_opened_run_keeps_its_steps_and_is_labelled_recorded(file: str, tmp_path: Path) -> None:
-    message = json.loads(opened(file, tmp_path).whole())
-    saved = json.loads(file)
-    (lane,) = saved["lanes"]
-    assert message["steps"] == lane["run"]["steps"]
-    assert message["trees"] == saved["trees"]
-    assert message["pieces"] == lane["run"]["pieces"]
-    assert message["meta"]["label"] == "recorded"
-    assert message["meta"]["prompt"] == saved["meta"]["prompt"]
-    assert message["done"] is True
-    assert message["stored"] is True
-
-
 def test_an_opened_run_can_be_saved_and_opened_again(file: str, tmp_path: Path) -> None:
     once = opened(file, tmp_path).log()
     twice = opened(once.to_json(), tmp_path).log()
@@ -144,20 +131,6 @@ def test_the_store_knows_only_its_own_names(name: Any) -> None:
     assert RunStore(1, 1).get(name) is None
 
 
-def test_the_page_has_a_recorded_run_to_open_with() -> None:
-    message = json.loads(recordings.film().whole())
-    assert message["meta"]["label"] == "recorded"
-    assert len(message["steps"]) > 5
-
-
-def test_without_a_readable_recording_the_page_still_opens(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "welcome.json").write_text("{")
-    monkeypatch.setattr(recordings, "RUNS", tmp_path)
-    assert recordings.film() is None
-
-
 def test_every_shipped_run_is_an_example_with_a_title_and_a_sentence() -> None:
     found = recordings.examples()
     assert found[0].name == recordings.WELCOME
@@ -181,12 +154,6 @@ def test_any_readable_run_in_the_folder_is_an_example(
     (tmp_path / "mine.json").write_text(file)
     (tmp_path / "broken.json").write_text("{")
     assert recordings.examples() == [recordings.Example("mine", "mine", "")]
-
-
-@pytest.mark.parametrize("name", [None, 3, [], "nobody", "../welcome"])
-def test_an_unknown_example_is_refused(name: Any) -> None:
-    with pytest.raises(BadTrace, match="there is no example"):
-        recordings.example(name)
 
 
 def test_names_cannot_be_guessed(monkeypatch: pytest.MonkeyPatch) -> None:

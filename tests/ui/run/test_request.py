@@ -46,6 +46,8 @@ BAD = [
     ("max_new_tokens", 10**400, "integer of"),
     ("seed", -1, "-1"),
     ("seed", None, "enter a "),
+    ("lanes", [], "a run of 0 lanes; expected 1 to 4"),
+    ("lanes", [PLAIN] * 5, "a run of 5 lanes; expected 1 to 4"),
 ]
 
 
@@ -141,11 +143,6 @@ def test_messages_name_the_numbers_of_a_shape_by_their_labels(kind: str) -> None
             with pytest.raises(SequoiaError) as caught:
                 TreeRequest(kind, tuple(numbers))
             assert str(caught.value).startswith(f"{label}: ") or (kind == "branching" and bad == -1)
-
-
-def test_browsers_write_whole_numbers_as_floats() -> None:
-    found = RunRequest.parse({**GOOD, "max_new_tokens": 16.0, "seed": 3.0}, LOCAL).params
-    assert (found.max_new_tokens, found.seed) == (16, 3)
 
 
 @pytest.mark.parametrize(

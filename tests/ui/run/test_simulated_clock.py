@@ -5,23 +5,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
-from visits import KARY, PLAIN, filled, request, sent
+from visits import KARY, PLAIN, sent
 
 from sequoia import Acceptance, Pair, Run, named_profile
 from sequoia.algorithm.tree import MAX_NODES
 from sequoia.measuring.defaults import SLACK
 from sequoia.planning.plan_for_machine import best_plan
-from sequoia.planning.simulated_step_times import step_seconds
-from sequoia.saved_files.race_file import RaceLog
-from ui.run import recordings
 from ui.run.clocks import checked_clock, clock_meta
 from ui.run.decode_job import DecodeJob
 from ui.run.meta import recorded
 from ui.run.report import drafted_lane
-from ui.run.tab import RunTab
 from ui.serving.limits import LOCAL
 
 KEY = "a100-llama-2-7b-eager"
@@ -46,17 +41,6 @@ def made(live: DecodeJob) -> Run:
     return live.recording.log().lanes[0].run
 
 
-def test_only_the_times_differ_from_those_of_a_measured_run(make: Callable[..., DecodeJob]) -> None:
-    measured = made(make())
-    simulated = made(make(clock=KEY))
-    assert (simulated.texts, simulated.pieces) == (measured.texts, measured.pieces)
-    for here, there in zip(measured.steps, simulated.steps, strict=True):
-        assert replace(there, seconds=here.seconds, clock="") == here
-    assert {step.clock for step in measured.steps} == {""}
-    assert measured.meta["label"] == "measured"
-    assert not {"clock", "clock_note"} & measured.meta.keys()
-
-
 @pytest.mark.parametrize(
     ("clock", "planned"), [(KEY, True), ("m1-max-qwen3-8b", False)], ids=["wide", "narrow"]
 )
@@ -75,15 +59,6 @@ def test_show_me_a_tree_is_the_planned_tree_if_that_is_wide(
         assert meta["description"].startswith(
             "best tree of 48 nodes on at most 6 levels, chosen to show"
         )
-
-
-def test_each_step_takes_the_simulated_time_of_its_own_tree(make: Callable[..., DecodeJob]) -> None:
-    """This includes the last step, whose tree is cut by the token limit."""
-    run = made(make(clock=KEY, max_new_tokens=17))
-    assert len({len(step.tree) for step in run.steps}) > 1
-    for step in run.steps:
-        assert step.total_seconds == pytest.approx(step_seconds(step.tree, PROFILE), abs=1e-6)
-        assert step.clock == NAME
 
 
 def test_plain_decoding_and_the_verdict_have_the_same_clock(make: Callable[..., DecodeJob]) -> None:
@@ -134,18 +109,6 @@ def test_a_file_of_an_unknown_profile_is_hypothetical_unless_it_says_otherwise()
     assert recorded({**meta, "hypothetical": False})["hypothetical"] is False
 
 
-def test_a_planned_tree_is_planned_for_the_clock(
-    pair: Pair, make: Callable[..., DecodeJob]
-) -> None:
-    """Planning for the clock does not measure this machine."""
-    pair.measured.profile = None
-    meta = made(make(clock=KEY, lanes=[("planned", "", "sequoia")], max_new_tokens=4)).meta
-    best = best_plan(RATES, PROFILE, slack=0.01).tree
-    assert meta["tree"]["nodes"] == len(best) > 32
-    assert meta["tree"]["description"] == f"planned for {NAME}, from acceptance rates"
-    assert pair.measured.profile is None
-
-
 def test_a_planned_tree_is_at_most_as_large_as_the_page_allows(
     make: Callable[..., DecodeJob],
 ) -> None:
@@ -177,14 +140,3 @@ def test_a_stepped_run_goes_on_with_the_same_clock(make: Callable[..., DecodeJob
     run = made(live)
     assert {step.clock for step in run.steps} == {NAME}
     assert run.steps == made(make(clock=KEY, max_new_tokens=20)).steps
-
-
-def test_a_saved_run_stays_simulated_when_it_is_opened(view: RunTab) -> None:
-    sent(view.run(filled(view, clock=KEY), request()))
-    path = Path(view.buttons_now(request())[view.form.save]["value"])
-    saved = RaceLog.from_json(path.read_text())
-    again = recordings.opened(str(path), LOCAL.upload).log()
-    for one in (saved, again):
-        assert (one.meta["label"], one.meta["clock"]) == ("simulated", NAME)
-        assert {step.clock for step in one.lanes[0].run.steps} == {NAME}
-    assert again.meta["clock_note"] == saved.meta["clock_note"]

@@ -6,7 +6,7 @@ import asyncio
 import json
 import shutil
 import threading
-from collections.abc import AsyncIterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -20,7 +20,6 @@ from visits import Lane, Reading, laid_out, request, sent, slowed, values_of, wa
 import ui.run.decode_job
 from sequoia import Decoder, Race, SamplingParams, Tree
 from sequoia.saved_files.race_file import RaceLog
-from ui import page
 from ui.hardware.own_profile import START, own_profile, start_values
 from ui.record.runs import record, request_of_preset
 from ui.run import distribution_check, form, more_runs, recordings
@@ -49,15 +48,6 @@ def tab(view: RunTab) -> RunTab:
 @pytest.fixture
 def slow(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ui.run.decode_job, "Race", slowed(Race))
-
-
-def wired(model_host: ModelHost) -> tuple[gr.Blocks, RunTab]:
-    """A page, and the tab in it with its handlers connected."""
-    with gr.Blocks() as blocks:
-        tab = RunTab(model_host, LOCAL, header())
-        tab.build()
-        tab.wire(blocks)
-    return blocks, tab
 
 
 def filled(tab: RunTab, lanes: Sequence[Lane] = LANES, **changes: Any) -> dict[Any, Any]:
@@ -125,15 +115,6 @@ def test_only_one_of_two_simultaneous_requests_continues_a_race(
     assert sorted(map(bool, errors)) == [False, True]
     assert "Not continued: further runs of this run are being made already" in errors
     wait(lambda: not tab.sessions.in_line)
-
-
-def test_a_race_has_one_output_and_waits_in_the_common_queue(model_host: ModelHost) -> None:
-    """Guards against more than one output: each costs milliseconds at every message. Also guards
-    against a race that runs at the same time as another run."""
-    blocks, tab = wired(model_host)
-    runs = [fn for fn in blocks.fns.values() if fn.concurrency_id == "engine"]
-    # Run and Step with the check after each, and further runs
-    assert [run.outputs for run in runs] == [[tab.stage]] * 5
 
 
 def test_the_buttons_follow_the_race(tab: RunTab, slow: None) -> None:
@@ -260,46 +241,6 @@ def test_a_refused_race_does_not_end_the_check_of_the_last_one(tab: RunTab, endl
     assert Path(file).read_text() == kept.log().to_json()
 
 
-@pytest.fixture
-def analysis(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
-    """No race is analysed until this event is set."""
-    may_begin = threading.Event()
-    judge = DecodeJob._judge
-
-    def judge_later(race: DecodeJob, finished: Any) -> None:
-        assert may_begin.wait(10)
-        judge(race, finished)
-
-    monkeypatch.setattr(DecodeJob, "_judge", judge_later)
-    yield may_begin
-    may_begin.set()
-
-
-async def collected(handler: AsyncIterable[str]) -> list[dict[str, Any]]:
-    return [json.loads(message) async for message in handler]
-
-
-def test_further_runs_that_wait_for_the_analysis_can_be_stopped(
-    tab: RunTab, analysis: threading.Event
-) -> None:
-    async def pressed() -> list[list[dict[str, Any]]]:
-        race = asyncio.create_task(collected(tab.run(filled(tab), request())))
-        while not (job := tab.sessions.get("one")) or not job.analysing:
-            await asyncio.sleep(0.01)
-        asked = event({"run": job.recording.name})
-        further = asyncio.create_task(collected(tab.more(asked, request())))
-        await asyncio.sleep(0.1)
-        assert not further.done()
-        tab.stop(request())
-        analysis.set()
-        return await asyncio.gather(race, further)
-
-    race, further = asyncio.run(asyncio.wait_for(pressed(), 10))
-    assert race[-1]["done"]
-    assert [message["error"] for message in further] == ["Not continued: Stop was pressed"]
-    assert tab.buttons_now(request())[tab.form.save]["value"]
-
-
 def test_a_check_can_be_stopped(tab: RunTab, endless: None) -> None:
     race, messages, reader = checked(tab)
     tab.stop(request())
@@ -367,17 +308,6 @@ def test_a_preset_fills_the_form_and_says_what_it_shows(tab: RunTab, preset: Run
 def test_an_unknown_preset_changes_nothing(tab: RunTab, name: Any) -> None:
     """The only update is a `gr.skip()` for the text about the preset."""
     assert [*tab.start_with(name)] == [tab.form.about]
-
-
-def test_a_new_clock_or_lane_detail_clears_the_text_about_the_preset(
-    model_host: ModelHost,
-) -> None:
-    """Guards against "planned for this machine" above trees planned for another machine."""
-    blocks = page.page(model_host, LOCAL)
-    (cleared,) = [one.targets for one in blocks.fns.values() if one.js == "() => ''"]
-    names = {blocks.blocks[number].elem_id for number, _ in cleared}
-    fields = {f"pg-{name}-{number}" for name in ("numbers", "verifier") for number in range(1, 5)}
-    assert names == {"pg-clock", "pg-add-lane", *fields}
 
 
 @pytest.mark.parametrize("kind", [*form.SHAPES, "none", None, 3, [], "nothing"])
@@ -478,21 +408,6 @@ def test_a_run_that_was_stopped_before_its_first_step_has_no_file(
     assert tab.buttons_now(request())[tab.form.save]["interactive"] is False
 
 
-def test_run_after_stop_continues(tab: RunTab, slow: None) -> None:
-    form = filled(tab, max_new_tokens=400)
-    running = Reading(tab.run(form, request()))
-    first = [next(running) for _ in range(4)][-1]
-    tab.stop_or_discard("Stop", request())
-    rest = sent(running)
-    assert rest[-1]["done"]
-    made = rest[-1]["from"] + len(rest[-1]["steps"])
-    assert tab.buttons_now(request())[tab.form.run]["value"] == "Resume"
-    again = Reading(tab.run(form, request()))
-    second = json.loads(next(again))
-    again.close()
-    assert (second["run"], second["from"]) == (json.loads(first)["run"], made)
-
-
 def test_starting_over_works_if_the_paused_run_is_gone_already(tab: RunTab) -> None:
     """A paused run loses its caches if many others were paused after it. Guards against a page that
     then shows Resume for ever."""
@@ -523,13 +438,6 @@ def test_a_paused_run_cannot_be_resumed_after_other_models_were_loaded(tab: RunT
 )
 def test_a_date_is_in_the_name_of_a_saved_file_only_if_well_formed(date: Any, name: str) -> None:
     assert recordings.file_name({"date": date}) == name
-
-
-def test_only_a_change_of_a_runs_fields_turns_resume_into_run(model_host: ModelHost) -> None:
-    blocks, tab = wired(model_host)
-    (changed,) = [fn for fn in blocks.fns.values() if "web.changed(" in str(fn.js)]
-    fields = {part._id for part in tab.form.fields.values()}
-    assert set(changed.targets) == {(field, "change") for field in fields}
 
 
 def test_a_file_that_does_not_open_keeps_the_paused_run(
@@ -564,21 +472,6 @@ def test_without_a_recorded_run_the_view_still_opens(
         tab = RunTab(model_host, LOCAL, header())
         tab.build()
     assert "No recorded run" in board_message(tab, tab.load(request()))["notice"]
-
-
-def test_a_saved_race_is_opened_and_a_spoiled_one_changes_nothing(
-    tab: RunTab, popups: list[str], tmp_path: Path
-) -> None:
-    sent(tab.run(filled(tab), request()))
-    good = tmp_path / "good.json"
-    shutil.copy(tab.buttons_now(request())[tab.form.save]["value"], good)
-    message = board_message(tab, tab.open(str(good), request()))
-    assert message["meta"]["label"] == "recorded"
-    good.write_text(good.read_text()[:-9])
-    updates = tab.open(str(good), request())
-    assert [*updates] == [tab.stage]
-    assert board_message(tab, updates)["error"].startswith("Not opened: not a JSON file")
-    assert popups == []
 
 
 def test_a_run_recorded_by_command_is_labelled_recorded(model_host: ModelHost) -> None:

@@ -42,7 +42,7 @@ def make(pair: Pair) -> Callable[[], DecodeJob]:
 
 
 def emitted(job: DecodeJob) -> list[int]:
-    return [token for step in job.recording.run().steps for token in step.emitted]
+    return [token for step in job.recording.log().lanes[0].run.steps for token in step.emitted]
 
 
 @pytest.mark.gpu

@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 from http_client import Client
-from running_app import ROOT, App, free_port
+from running_app import ROOT, App
 
 STOPPED = "The server was stopped."
 
@@ -41,7 +41,7 @@ def start(tmp_path: Path) -> Iterator[Callable[..., App]]:
 def running(url: str) -> Iterator[dict[str, Any]]:
     """Start a long run and wait for the first message about its steps. Returns the later events."""
     client = Client(url)
-    assert client.join("decode_run", pg_max_new_tokens=4096, pg_prompt="0 0 0 0").status_code == 200
+    assert client.join("run_run", pg_max_new_tokens=4096, pg_prompt="0 0 0 0").status_code == 200
     events = client.events()
     while '"steps"' not in json.dumps(next(events)).replace("\\", ""):
         pass
@@ -79,6 +79,21 @@ def test_a_signal_before_the_page_is_served(start: Callable[..., App], tmp_path:
     assert app.process.wait(30) == 0
     assert left_in(tmp_path) == []
     assert "Traceback" not in app.stop()
+
+
+def test_ctrl_c_during_a_run_ends_it_in_order(start: Callable[..., App], tmp_path: Path) -> None:
+    """The page gets the last message, and the app ends without an error."""
+    app = start()
+    app.answer()
+    events = running(app.url)
+    app.process.send_signal(signal.SIGINT)
+    last = [event for event in events if event["msg"].startswith("process")]
+    assert STOPPED in json.dumps(last)
+    assert app.process.wait(30) == 0
+    assert left_in(tmp_path) == []
+    printed = app.stop()
+    assert "Traceback" not in printed
+    assert "terminate" not in printed
 
 
 def refused(*flags: str, **changes: str) -> subprocess.CompletedProcess[str]:
@@ -119,59 +134,3 @@ def test_a_temporary_folder_that_cannot_be_made_is_reported_in_one_line(tmp_path
     assert process.returncode == 1
     (line,) = sentences(process)
     assert "cannot create a temporary folder" in line
-
-
-@pytest.mark.nightly
-def test_a_second_app_gets_another_port_and_ctrl_c_ends_it_during_a_run(tmp_path: Path) -> None:
-    first = free_port()
-    environment = {**os.environ, "GRADIO_NUM_PORTS": "100", "TMPDIR": str(tmp_path)}
-    environment.pop("GRADIO_SERVER_PORT", None)
-    script = (
-        f"import sys, gradio.http_server as h; h.INITIAL_PORT_VALUE = {first}; "
-        "sys.argv = ['app.py']; import app; app.main()"
-    )
-    apps = [
-        subprocess.Popen(
-            [sys.executable, "-c", script],
-            cwd=ROOT,
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        for _ in range(2)
-    ]
-    try:
-        port = 0
-        ports = set()
-        for app in apps:
-            for line in app.stdout:
-                if line.startswith("Sequoia is at "):
-                    port = int(line.strip().rstrip("/").rpartition(":")[2])
-                    ports.add(port)
-                    break
-        assert len(ports) == 2
-        assert len(left_in(tmp_path)) == 2, "each has its own temporary folder"
-        apps[0].terminate()
-        apps[0].wait(30)
-        assert len(left_in(tmp_path)) == 1
-        ctrl_c_during_a_run_ends_it_in_order(apps[1], port)
-        assert left_in(tmp_path) == []
-    finally:
-        for app in apps:
-            app.kill()
-            app.communicate()
-
-
-def ctrl_c_during_a_run_ends_it_in_order(process: subprocess.Popen[str], port: int) -> None:
-    """Send Ctrl-C during a run. The page must get the last message, and the app must end without an
-    error."""
-    events = running(f"http://127.0.0.1:{port}/")
-    process.send_signal(signal.SIGINT)
-    last = [event for event in events if event["msg"].startswith("process")]
-    assert STOPPED in json.dumps(last)
-    process.wait(30)
-    assert process.returncode == 0
-    printed = process.stdout.read()
-    assert "Traceback" not in printed
-    assert "terminate" not in printed

@@ -5,26 +5,11 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
 from sequoia import HardwareProfile
 from sequoia.planning.named_profiles import profile_names
 from ui.record.__main__ import tour_request
 from ui.record.opening import accepts_side_child
 from ui.tour import tab as lesson
-
-STOPS = ("cost", "dice", "chain", "tree", "which", "break", "yours")
-
-
-def test_every_stop_has_words_and_questions() -> None:
-    tour = lesson.tour()
-    for stop in STOPS:
-        words = tour[stop]
-        assert words["title"]
-        assert words["lead"]
-        assert words["sentence"]
-        assert words["source"]
-        assert all(one["ask"] for one in words["questions"].values())
 
 
 def test_the_machines_have_named_hardware_profiles() -> None:
@@ -58,9 +43,3 @@ def test_the_runs_were_recorded_with_the_settings_in_tour_json() -> None:
 def test_the_step_that_the_tree_stop_shows_accepts_a_child_that_is_not_the_first() -> None:
     words = lesson.tour()["tree"]
     assert accepts_side_child(lesson.recorded_run(words["recording"]).steps[words["step"]])
-
-
-@pytest.mark.parametrize("name", ["tour-chain", "tour-tree"])
-def test_a_recording_is_small(name: str) -> None:
-    """The server sends both of these recordings when the tour is opened."""
-    assert (lesson.FOLDER / f"{name}.json").stat().st_size < 80_000

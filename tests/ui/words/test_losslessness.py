@@ -65,22 +65,3 @@ def test_first_tokens_fit_or_not() -> None:
     assert "fit the target's distribution poorly" in counted("poor", 1e-4)
     assert "do not follow the target's distribution" in counted("bug", 1e-9)
     assert "are too few to compare" in counted("none", None, draws=5, statistic=None)
-
-
-def test_a_check_that_ended_early_says_why() -> None:
-    assert counted("fits", 0.3, "time_limit").endswith(
-        "Stopped after 20 s, before all 400 samples."
-    )
-    assert counted("blind", None, "stopped", draws=0).endswith("Stopped before all 400 samples.")
-    blind = counted("blind", None, draws=0, bits=0.01, looked=12)
-    assert "nearly certain of one token at each of the first 12 positions" in blind
-    assert "Try another temperature" in blind
-    assert "spread over so many tokens" in counted("blind", None, draws=0)
-
-
-def test_a_text_that_was_not_checked_says_why() -> None:
-    meta = {"params": {"temperature": 0.6}}
-    late = lossless_words(Lossless("none", "measured", why="time_limit"), meta)
-    assert late.startswith("Not checked: the run reached its time limit. (At temperature 0.6, ")
-    no_text = lossless_words(Lossless("none", "measured", why="no_plain_text"), {})
-    assert no_text == "Not checked: there is no text from plain decoding."
