@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Page, sync_playwright
@@ -67,9 +66,9 @@ IN_VIEW = """small => {
 }"""
 
 
-def sheets(folder: Path) -> str:
+def sheets() -> str:
     """All style sheets, without comments."""
-    texts = [path.read_text(encoding="utf-8") for path in sorted(folder.glob("ui/**/*.css"))]
+    texts = [path.read_text(encoding="utf-8") for path in sorted(ROOT.glob("ui/**/*.css"))]
     return re.sub(r"/\*.*?\*/", "", "\n".join(texts), flags=re.DOTALL)
 
 
@@ -79,9 +78,9 @@ def lengths(value: str, tokens: dict[str, str]) -> Iterator[str]:
     return (one for one in LENGTH.findall(plain) if float(re.sub("[a-z%]+", "", one)))
 
 
-def of_the_sheets(folder: Path) -> dict[str, list[str]]:
+def of_the_sheets() -> dict[str, list[str]]:
     """The distinct values of each kind in the style sheets of a checkout."""
-    text = sheets(folder)
+    text = sheets()
     variables = re.findall(r"(--[\w-]+):\s*([^;{}]+);", text)
     tokens = {name: value for name, value in variables if LENGTH.fullmatch(value)}
     found: dict[str, set[str]] = {}
@@ -108,16 +107,15 @@ def of_the_views(page: Page) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def main() -> None:
     made = argparse.ArgumentParser(description=__doc__)
-    made.add_argument("--folder", type=Path, default=ROOT, help="checkout; default: this one")
     made.add_argument("--sheets", action="store_true", help="only the style sheets, no browser")
     made.add_argument("--size", default="1280x800", help="of the window; default: %(default)s")
     given = made.parse_args()
-    for kind, values in of_the_sheets(given.folder).items():
+    for kind, values in of_the_sheets().items():
         print(f"{kind:14} {len(values):3}  {', '.join(values)}")
     if given.sheets:
         return
     width, height = map(int, given.size.split("x"))
-    app = App(folder=given.folder.resolve())
+    app = App()
     try:
         app.answer()
         with sync_playwright() as playwright:

@@ -89,7 +89,7 @@ export function price(store) {
     whose.length ? whose.join(", ") + ": " : "",
     `${(tokens / steps).toFixed(1)} tokens per step; ${ms(seconds / tokens)} per token`,
     alone ? ` instead of ${ms(alone)}` : "",
-    floor && floor < alone ? `, ${percent(floor / alone)} of it reading the weights` : "",
+    floor && floor < alone ? `, ${percent(floor / alone)} reading the weights` : "",
     ".",
   ].join("");
 }

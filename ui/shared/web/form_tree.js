@@ -83,7 +83,7 @@ class FormTree {
     show(this.host, Boolean(parents));
     this.picture.show(parents);
     const isBest = parents && this.isPlanned && isChain(parents);
-    const best = isBest ? " (the best tree)" : "";
+    const best = isBest ? " (the best)" : "";
     text(this.words, parents ? `Next: ${sizeInWords(parents)}${best}` : "");
   }
 }
