@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from sequoia import Pair, SequoiaError
@@ -146,44 +145,15 @@ def requested_pair(form: Mapping[str, Any], limits: Limits) -> PairRequest:
 
 
 def field_of(error: str, form: Mapping[str, Any]) -> str | None:
-    """The field of the form that `error` is about. None if that is unknown.
-
-    If the message begins with the name of a field, that field is chosen. Otherwise, only the target
-    and the draft of an OWN pair are considered. The first empty one is chosen. If neither is empty,
-    the one that the message names is chosen. If it names both, the longer name counts.
-    """
+    """The field of the form whose name `error` begins with, None if there is none."""
     first = error.split(" ", 1)[0].rstrip(":")
-    if first in form:
-        return first
-    if form["pair"] != OWN:
-        return None
-    names = {role: _names(form[role]) for role in ("target", "draft")}
-    named = {
-        role: max((len(name) for name in some if name in error), default=-1)
-        for role, some in names.items()
-    }
-    if empty := [role for role, some in names.items() if not some]:
-        return empty[0]
-    role = max(named, key=lambda role: named[role])
-    return role if named[role] >= 0 else None
-
-
-def _names(text: Any) -> set[str]:
-    """What messages may call the model that a visitor named by `text`; empty for an empty field."""
-    text = text.strip() if isinstance(text, str) else ""
-    if not text:
-        return set()
-    try:
-        name = checked_name(text)
-    except BadModel:
-        return {text}
-    return {text, name, Path(name).name if Path(name).is_dir() else name}
+    return first if first in form else None
 
 
 def _model(text: Any, role: str) -> str:
     if not text or (isinstance(text, str) and not text.strip()):
         derived = f"; as the draft also one of {', '.join(DERIVED)}" if role == "draft" else ""
-        raise BadModel(f"enter a {role} model: a folder or a Hugging Face id owner/name{derived}")
+        raise BadModel(f"{role}: enter a folder or a Hugging Face id owner/name{derived}")
     try:
         return checked_name(text)
     except BadModel as problem:

@@ -31,7 +31,7 @@ from ui.words.plans import copy_words
 # At least the embeddings, the output matrix and two layers of a streamed target are on the GPU. For
 # the pairs in the catalog, they make up at most this share of the target.
 _LEAST_ON_CARD = 0.2
-_NARROWEST = torch.bfloat16  # of the dtypes in the form
+_PICKLED = "its draft is a pickle file, which can run code when it is opened"
 
 
 def whole(pair: Pair | None, online: bool) -> str:
@@ -89,9 +89,10 @@ def require_fit(pair_request: PairRequest) -> None:
     devices = _devices(pair_request.device)
     memory = _memory(placed, *devices, dtype=checked_dtype(pair_request.dtype))
     if memory["fits"] == "no":
-        narrower = _memory(placed, *devices, dtype=_NARROWEST)["fits"] != "no"
-        advice = f"{_name(_NARROWEST)} or a smaller pair" if narrower else "a smaller pair"
-        raise BadModel(f"{one.name} does not fit this machine ({memory['words']}); choose {advice}")
+        raise BadModel(
+            f"{one.name} does not fit this machine ({memory['words']}); choose a smaller pair or "
+            "another precision"
+        )
 
 
 def loaded(pair: Pair) -> dict[str, Any]:
@@ -183,7 +184,6 @@ def _row(one: Preset, devices: Sequence[torch.device], disk: int) -> dict[str, A
     """The table's row for a pair; see PairRow in web/pair_table.js. devices: those that it may use.
     disk: free bytes."""
     models = {role: _model(getattr(one, role)) for role in ("target", "draft")}
-    narrowest = _memory(one, *devices, dtype=_NARROWEST)
     missing = sum(model.bytes for model in one.models if not is_here(model.id))
     return {
         "name": one.name,
@@ -194,41 +194,15 @@ def _row(one: Preset, devices: Sequence[torch.device], disk: int) -> dict[str, A
         "bytes": size(sum(model.bytes for model in one.models)),
         "licences": _licences(one),
         "gated": [model.id for model in one.models if model.gated],
-        "memory": _in_any_dtype(_memory(one, *devices), narrowest, devices[0]),
+        "memory": _memory(one, *devices),
         "disk": _disk(one, missing, disk),
-        "why_not": _why_not(one, narrowest["fits"], devices[0]),
+        "why_not": _PICKLED if any(model.pickle for model in one.models) else "",
     }
-
-
-def _in_any_dtype(
-    usual: dict[str, str], narrowest: dict[str, str], device: torch.device
-) -> dict[str, str]:
-    """`usual`, the verdict on memory for the dtype that is chosen automatically, if the pair
-    fits in that dtype. If it fits only in the narrowest dtype, "tight" with words about both.
-    Otherwise `narrowest`."""
-    if usual["fits"] != "no":
-        return usual
-    if narrowest["fits"] == "no":
-        return narrowest
-    dtype = _name(narrowest_dtype(device))
-    return _verdict("tight", f"too large in {dtype}, the default; {narrowest['words']}")
 
 
 def _licences(one: Preset) -> str:
     target, draft = (model.licence for model in one.models)
     return target if target == draft else f"target: {target}; draft: {draft}"
-
-
-def _why_not(one: Preset, fits: str, device: torch.device) -> str:
-    """Why no settings of the form can load the pair here; "" if some might.
-
-    fits: from `_memory`, in the narrowest dtype that can be chosen. device: the first device that
-    the pair may use. If this is a GPU, the reason is never memory, because the pair may fit on
-    another device or with a streamed target. Disk space is not considered.
-    """
-    if any(model.pickle for model in one.models):
-        return "its draft is a pickle file, which can run code when it is opened"
-    return "" if fits != "no" or device.type == "cuda" else "does not fit this machine"
 
 
 def _model(model: Model) -> dict[str, Any]:
@@ -281,10 +255,9 @@ def _owner(devices: Sequence[torch.device]) -> str:
 
 
 def _streamed(one: Preset, device: torch.device, dtype: torch.dtype | None) -> dict[str, str]:
-    """`_memory` for a pair whose target is streamed from host memory. If `dtype` is None and there
-    is no GPU, the narrowest dtype of the form is used."""
+    """`_memory` for a pair whose target is streamed from host memory."""
     host = torch.device("cpu")
-    dtype = dtype or (narrowest_dtype(device) if device.type == "cuda" else _NARROWEST)
+    dtype = dtype or (narrowest_dtype(device) if device.type == "cuda" else torch.bfloat16)
     width = dtype.itemsize
     needed = ROOM * one.target.parameters * width
     drafts = ROOM * one.draft.parameters * width
