@@ -68,7 +68,7 @@ def message(
     plan = fastest(grid)
     supposed = _mixed_models_warning(entry, here, rates)
     batches = at_batches(rates.acceptance, profile, largest)
-    capped = largest_words(largest, most) if len(plan.tree) == largest > 1 else ""
+    capped = largest_words(largest) if len(plan.tree) == largest > 1 else ""
     shown = [(entry.name, profile), *([(against.name, against.profile)] if against else [])]
     return json_text(
         {

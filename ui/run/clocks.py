@@ -15,7 +15,7 @@ from sequoia.planning.simulated_step_times import SimulatedClock
 from sequoia.saved_files.run_meta import PaperResult, SharedMeta
 from sequoia.validate_input import shown
 from ui.shared.saved_profiles import SAVED, Entry, saved_entries, shipped
-from ui.words.figures import machine_of, with_article
+from ui.words.figures import machine_of
 from ui.words.plans import calibration_words
 
 HERE = ""  # the key of this machine's own clock
@@ -51,7 +51,7 @@ def clock_label(key: str, entry: Entry) -> str:
     marks. entry: the profile."""
     if key.startswith(SAVED):
         return f"as on “{entry.name}” ({entry.profile.source})"
-    return f"as on {with_article(entry.name)} ({entry.profile.source})"
+    return f"as on the {entry.name} ({entry.profile.source})"
 
 
 def checked_clock(key: Any, store: Any = None) -> Entry | None:

@@ -53,14 +53,11 @@ def duration_words(seconds: float) -> str:
     """A predicted duration in words: "about 7 seconds", "about 2.5 minutes"."""
     if seconds < 4.5:
         return "a few seconds"
-    if seconds < 17.5:
-        return f"about {round(seconds)} seconds"
     if seconds < 57.5:
-        return f"about {5 * round(seconds / 5)} seconds"
-    if seconds < 105:
-        return "about a minute" if seconds < 75 else "about 1.5 minutes"
+        step = 1 if seconds < 17.5 else 5
+        return f"about {step * round(seconds / step)} seconds"
     minutes = round(seconds / 30) / 2 if seconds < 285 else round(seconds / 60)
-    return f"about {minutes:g} minutes"
+    return f"about {minutes:g} minute{'s' * (minutes > 1)}"
 
 
 class WaitTimes:

@@ -9,7 +9,7 @@ from statistics import median
 from typing import Any
 
 from sequoia.algorithm.sampling_params import SamplingParams
-from sequoia.measuring.counted_acceptance import LEAST, DepthTest
+from sequoia.measuring.counted_acceptance import DepthTest
 from sequoia.planning.batches import AtBatch
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.plan_for_machine import Plan
@@ -150,12 +150,13 @@ def there_words(name: str, source: str, plan: Plan, label: str) -> str:
     )
 
 
-def largest_words(nodes: int, most: int) -> str:
+def largest_words(nodes: int) -> str:
     """A hint that a larger tree may be faster than the best one, which has `nodes` nodes, the
-    largest size considered. most: the largest size that “Max nodes” accepts."""
-    words = f" The best tree has {nodes} nodes, the largest size considered."
-    words += " A larger tree may be faster"
-    return f"{words}: set “Max nodes” above {nodes}." if nodes < most else f"{words}."
+    largest size considered."""
+    return (
+        f" The best tree has {nodes} nodes, the largest size considered (“Max nodes”); a larger "
+        "one may be faster."
+    )
 
 
 # -- acceptance ------------------------------------------------------------------------------------
@@ -175,13 +176,10 @@ def depth_words(verdict: DepthTest) -> str:
         )
     if not verdict.holds:
         return f"The positional assumption fails here: {_cell_words(verdict)}."
-    among = (
-        "The clearest deviation"
-        if verdict.compared > 1
-        else "Only one cell has enough counts for a test (at least "
-        f"{LEAST:g} acceptances and {LEAST:g} rejections expected)"
+    return (
+        "No evidence that acceptance depends on depth. The clearest deviation: "
+        f"{_cell_words(verdict)}."
     )
-    return f"No evidence that acceptance depends on depth. {among}: {_cell_words(verdict)}."
 
 
 def _cell_words(verdict: DepthTest) -> str:

@@ -3,7 +3,6 @@ test with many samples; and about the bugs that this test should find."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -138,14 +137,9 @@ def _blind_words(count: SampleCount, why: Why) -> str:
         f"{count.wanted} samples ({bits})"
     )
     if count.bits < LEAST_BITS:
-        where = (
-            f"each of the first {count.looked} positions"
-            if count.looked > 1
-            else "the only position examined"
-        )
         reason = (
-            f"nearly certain of one token at {where} (at most {bits}), so even a wrong decoder "
-            "would pass"
+            f"nearly certain of one token at each of the first {count.looked} positions (at most "
+            f"{bits}), so even a wrong decoder would pass"
         )
     advice = _early_words(count, why) or "Try another temperature or prompt."
     return f"This check is inconclusive here: the target's distribution is {reason}. {advice}"
@@ -159,8 +153,6 @@ def rule_words(count: SampleCount) -> str:
             f"the first position in the text where the target's distribution has at least {least}; "
             f"it has {count.bits:.1f} bits"
         )
-    if count.looked == 1:
-        return f"the only position examined, with less than {least}: {count.bits:.2g} bits"
     return (
         f"none of the first {count.looked} positions (at most {MOST_PLACES} are examined) has "
         f"at least {least}, so this is the one with the most: {count.bits:.2g} bits"
@@ -221,16 +213,12 @@ def _what_it_would_find(findable: Sequence[Findable]) -> str:
     power, _, label = min(powers)
     return (
         f"Of the bugs that are known to bias the output here, the hardest to find (“{label}”) "
-        f"would be found with probability {_near_one(power)}."
+        f"would be found with probability {_power(power)}."
     )
 
 
-def _near_one(power: float) -> str:
-    """A power with enough digits to show that it is not 1."""
-    if power > 1 - 1e-6:
-        return "above 0.999999"
-    digits = max(3, 2 - math.floor(math.log10(1 - power)))
-    return f"{power:.{digits}f}"
+def _power(power: float) -> str:
+    return "above 0.999999" if power > 0.999999 else f"{power:.6g}"
 
 
 # -- historical bugs -------------------------------------------------------------------------------
@@ -352,6 +340,4 @@ def found_words(power: float | None, is_biased: bool, is_hidden: bool) -> str:
         return "not computed for this setting"
     if not is_biased:
         return "never: no bias here"
-    if power > 0.999999:
-        return "above 0.999999"
-    return f"hidden here ({power:.2g})" if is_hidden else f"{power:.6g}"
+    return f"hidden here ({power:.2g})" if is_hidden else _power(power)

@@ -14,8 +14,6 @@ from sequoia.planning.plan_for_machine import Plan, SpeedupGrid
 from sequoia.saved_files.race_results import PARTS
 from ui.words.figures import as_shown, size_words, text_words, time_words, token_words
 
-_SAME = 1e-9  # numbers of tokens per step this close count as equal
-
 
 def why(grid: SpeedupGrid, profile: HardwareProfile) -> str:
     """Sentences about the tree of the fastest cell of `grid` and about the runner-up, if there is
@@ -33,13 +31,8 @@ def calibration_words(tree: Tree, profile: HardwareProfile) -> str:
     most = profile.calibrated_up_to
     if len(tree) <= max(most, 1):
         return ""
-    if profile.source == "simulated" and not most:
+    if not most:
         return "These times are simulated; none of them was checked against a measurement."
-    if profile.source == "simulated":
-        return (
-            f"These times are simulated and were compared with measurements up to {most} nodes; "
-            f"for {len(tree)} nodes they are extrapolated."
-        )
     return (
         f"Times are known up to {most} node{'s' * (most != 1)}; for {len(tree)} nodes they are "
         "extrapolated."
@@ -59,20 +52,15 @@ def _best_words(best: Plan) -> str:
 
 
 def _trade(rival: Plan, best: Plan) -> str:
-    """How fast `rival` is compared with `best`, and what a step gains and loses: "1.32% slower
-    (2.28×): a step gives 0.21 more tokens but takes 1.4 ms longer". Its speed-up is left out if it
-    looks the same as that of `best` once both are rounded."""
+    """How fast `rival` is compared with `best`, and what a step gains and loses: "1.32% slower: a
+    step gives 0.21 more tokens and takes 1.4 ms longer"."""
     tokens = rival.expected_tokens - best.expected_tokens
     seconds = rival.predicted_seconds - best.predicted_seconds
-    speedup, other = (f" ({one.predicted_speedup:.2f}×)" for one in (rival, best))
-    start = f"{_slower(rival, best)}{speedup if speedup != other else ''}: a step"
-    longer = f"{time_words(abs(seconds))} {'less' if seconds < 0 else 'longer'}"
-    if tokens > _SAME and seconds > 0:
-        return f"{start} gives {token_words(tokens)} more tokens but takes {longer}"
-    if tokens < -_SAME and seconds < 0:
-        return f"{start} takes {longer} but gives {token_words(-tokens)} fewer tokens"
-    change = "no more tokens" if tokens > -_SAME else f"{token_words(-tokens)} fewer tokens"
-    return f"{start} takes {longer} and gives {change}"
+    return (
+        f"{_slower(rival, best)}: a step gives {token_words(abs(tokens))} "
+        f"{'more' if tokens > 0 else 'fewer'} tokens and takes {time_words(abs(seconds))} "
+        f"{'less' if seconds < 0 else 'longer'}"
+    )
 
 
 def _slower(rival: Plan, best: Plan) -> str:

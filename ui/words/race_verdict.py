@@ -67,15 +67,9 @@ def _why(headline: Headline, verdict: RaceVerdict, lanes: Sequence[LaneRuns]) ->
 
 
 def _should_name_elsewhere(verdict: RaceVerdict, lanes: Sequence[LaneRuns]) -> bool:
-    """Whether a tree raced, and a chain is in first place on some prompt. If times were measured, a
-    tie for first place counts. If they come from a simulated clock, it does not."""
-    if all(lane.kind != "tree" for lane in lanes):
-        return False
-    leaders = [
-        [lanes[lane].kind for lane in verdict.leaders if lane in group]
-        for group in prompts_of(lanes)
-    ]
-    return any("chain" in kinds and not (len(kinds) > 1 and verdict.clock) for kinds in leaders)
+    """Whether a tree raced, and a chain is in first place."""
+    leads = any(lanes[lane].kind == "chain" for lane in verdict.leaders)
+    return leads and any(lane.kind == "tree" for lane in lanes)
 
 
 def _luck(verdict: RaceVerdict, lanes: Sequence[LaneRuns]) -> Iterator[str]:
@@ -123,22 +117,14 @@ def _tokens_per_step(lane: LaneRuns, pair: PairVerdict) -> float:
 
 def _why_the_chain(pair: PairVerdict, lanes: Sequence[LaneRuns]) -> str | None:
     """Why the tree is slower than the chain: how much longer its steps are, and how much time their
-    extra tokens save. If the tree has fewer nodes than the chain, its steps may instead be shorter
-    but give fewer tokens. None if the totals of all steps do not show the chain ahead."""
+    extra tokens save. None if that is not why."""
     chain, tree = lanes[pair.faster], lanes[pair.slower]
     of_chain = _tokens_per_step(chain, pair)
     cost = tree.step_seconds - chain.step_seconds
     tokens = _tokens_per_step(tree, pair) - of_chain
     saved = tokens * chain.step_seconds / of_chain
-    if cost <= saved:
+    if tokens <= 0 or cost <= saved:
         return None
-    if cost <= 0:
-        return (
-            f"steps are {time_words(-cost)} shorter but give {-tokens:.1f} fewer tokens, worth "
-            f"{time_words(-saved)}"
-        )
-    if tokens <= 0:
-        return f"steps are {time_words(cost)} longer and give no more tokens"
     extra = f"{tokens:.1f} extra tokens save only {time_words(saved)}"
     return f"steps are {time_words(cost)} longer, but their {extra}"
 
@@ -180,10 +166,9 @@ def _of_different_texts(verdict: RaceVerdict) -> Iterator[str]:
             "average, for all these texts. So no lane is ahead because of lucky draws."
         )
     if not all(expected):
-        start = "Without expected values, a" if any(expected) else "A"
         yield (
-            f"{start} difference in the texts alone can change the pace; the intervals include "
-            "this variation."
+            "A difference in the texts alone can change the pace; the intervals include this "
+            "variation."
         )
 
 
@@ -249,17 +234,9 @@ def note_words(notes: Sequence[Note], elsewhere: Elsewhere | None = None) -> lis
 
 
 def _rates_words(note: Note) -> str:
-    """Where the acceptance rates come from. If they come from different texts for the two prompts,
-    the sentence says so for each."""
-    found: dict[str, dict[str, None]] = {}
-    for source in note["sources"]:
-        found.setdefault(source["prompt_name"], {})[_source_words(source)] = None
-    by_prompt = {name: " and ".join(words) for name, words in found.items()}
-    if len(words := set(by_prompt.values())) == 1:
-        return f"Trees and chain lengths are planned from acceptance rates {words.pop()}."
-    (first, source), *others = by_prompt.items()
-    rest = "".join(f"; on {name}, from acceptance rates {other}" for name, other in others)
-    return f"On {first}, trees and chain lengths are planned from acceptance rates {source}{rest}."
+    """Where the acceptance rates come from."""
+    found = dict.fromkeys(map(_source_words, note["sources"]))
+    return f"Trees and chain lengths are planned from acceptance rates {' and '.join(found)}."
 
 
 def _source_words(source: Note) -> str:
@@ -282,16 +259,14 @@ def _chain_words(note: Note) -> str:
 
 
 def _repeat_words(note: Note) -> str:
-    nodes, levels = note["nodes"], note["levels"]
-    if nodes == 1:
+    if note["nodes"] == 1:
         return (
             f"{note['lane']} is plain decoding{_on(note)}: nothing larger is predicted to be "
             "faster."
         )
-    is_chain = nodes == levels
-    shape = f"a chain of {nodes} nodes" if is_chain else f"{nodes} nodes on {levels} levels"
     return (
-        f"{note['lane']} is {shape}{_on(note)}, the same as {note['other']}, so it is raced once."
+        f"{note['lane']} has {note['nodes']} nodes on {note['levels']} levels{_on(note)}, the same "
+        f"as {note['other']}, so it is raced once."
     )
 
 

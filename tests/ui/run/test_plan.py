@@ -212,7 +212,7 @@ def test_the_other_machine_named_is_not_the_clocks_own(pair: Pair) -> None:
     assert elsewhere.ratio > 1.05
     other = plan_lanes(pair, asked(PLAIN, TUNED, clock="m1-max-qwen3-8b"), LOCAL.nodes).elsewhere
     assert other is not None
-    assert machine_of(other.clock) == "an A100"
+    assert machine_of(other.clock) == "the A100"
 
 
 # -- a simulated clock -----------------------------------------------------------------------------

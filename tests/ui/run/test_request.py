@@ -178,7 +178,7 @@ def test_the_clocks_are_the_shipped_profiles_with_simulated_times() -> None:
 def test_the_menu_says_which_clock_measures() -> None:
     labels = {key: label for label, key in clocks.clock_choices()}
     assert labels[""] == "this machine (measured)"
-    assert labels[A100].startswith("as on an A100, Llama-2-7B")
+    assert labels[A100].startswith("as on the A100, Llama-2-7B")
     assert all(label.endswith(" (simulated)") for key, label in labels.items() if key)
 
 

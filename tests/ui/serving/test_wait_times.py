@@ -24,7 +24,7 @@ def test_a_running_job_is_also_estimated_by_its_own_pace() -> None:
     ("seconds", "words"),
     [
         (2, "a few seconds"),
-        (58, "about a minute"),
+        (58, "about 1 minute"),
         (1800, "about 30 minutes"),
     ],
 )

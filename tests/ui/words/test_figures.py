@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ui.words.figures import as_shown, machine_of, time_words, with_article
+from ui.words.figures import as_shown, machine_of, time_words
 
 PER_SECOND = {"µs": 1e6, "ms": 1e3, "s": 1}
 
@@ -25,9 +25,8 @@ def test_the_unit_of_a_time_fits_the_rounded_value(seconds: float, words: str) -
     assert as_shown(seconds) == pytest.approx(float(value) / PER_SECOND[unit])
 
 
-def test_a_shipped_machine_is_named_with_an_indefinite_article() -> None:
+def test_a_shipped_machine_is_named_with_an_article() -> None:
     """The name of any other profile is in quotation marks."""
-    assert machine_of("A100, Llama-2-7B with 68M, CUDA graphs") == "an A100"
+    assert machine_of("A100, Llama-2-7B with 68M, CUDA graphs") == "the A100"
     for name in ("my card", "A100, mine"):
         assert machine_of(name) == f"“{name}”"
-    assert with_article("8-core laptop") == "an 8-core laptop"

@@ -46,8 +46,6 @@ def test_a_tree_that_wins_is_compared_with_the_chain_by_tokens_per_step() -> Non
     ("tokens", "seconds", "words"),
     [
         (5, 0.03, "steps are 10.0 ms longer, but their 1.0 extra tokens save only 5.0 ms"),
-        (3, 0.03, "steps are 10.0 ms longer and give no more tokens"),
-        (2, 0.018, "steps are 2.0 ms shorter but give 2.0 fewer tokens, worth 10.0 ms"),
     ],
 )
 def test_a_chain_that_wins_says_what_the_trees_steps_cost_and_save(
@@ -105,8 +103,6 @@ def test_a_chain_that_wins_or_ties_names_a_machine_on_which_the_tree_would_win()
     assert named(CHAIN, equal)
     assert not named(CHAIN, PLAIN)  # no tree raced
     assert not named(replace(CHAIN, kind="tree"), replace(slower, kind="chain"))
-    timed = [replace(one, runs=(replace(one.runs[0], clock="another"),)) for one in (CHAIN, equal)]
-    assert not named(*timed)  # a tie on a simulated clock
 
 
 # -- the choice of the trees -----------------------------------------------------------------------
