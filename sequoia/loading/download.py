@@ -217,14 +217,9 @@ def reason(model: str, kind: str, words: str, done: int) -> str:
     kept = f" {size(done)} is already here; the next download continues there." if done else ""
     known = {
         "gated": (
-            f"{model} is gated: you must accept its licence first. Open {page}, log in and accept "
-            "it; then log in on this machine too (`hf auth login`, or set HF_TOKEN) and load the "
-            "model again."
-        ),
-        "closed": (
-            f"{model} is gated, and the account logged in on this machine has no access to it yet. "
-            f"Open {page}, accept the licence and wait until access is granted; then load the "
-            "model again."
+            f"{model} is gated, and the account of this machine has no access to it. Open {page}, "
+            "log in, accept the licence and wait until access is granted; then log in on this "
+            "machine too (`hf auth login`, or set HF_TOKEN) and load the model again."
         ),
         "missing": (
             f"the hub has no model {model!r}, or it is private and this machine is not logged in "

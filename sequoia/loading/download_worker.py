@@ -115,7 +115,7 @@ def continued(url: str, temp_file: Any, **options: Any) -> None:
 def error_kind(problem: BaseException) -> str:
     """The kind of failure: a key of the messages in `reason` of download.py, or "other"."""
     if isinstance(problem, GatedRepoError):
-        return "gated" if problem.response.status_code == 401 else "closed"
+        return "gated"
     if isinstance(problem, RepositoryNotFoundError):
         return "missing"
     # the second is a class of the library that huggingface_hub uses

@@ -37,7 +37,7 @@ from sequoia.models.memory_needs import PACKED_UP_TO
 from sequoia.models.native.native_llama import has_native_forward
 from sequoia.models.packed_llama import FAMILIES, PackedLlama
 from sequoia.models.pair import SAME_WEIGHTS, Pair, RecordedAcceptance, same_weights
-from sequoia.models.rounded_copy import ROUNDED, require_product, rounded_copy, rounded_copy_bytes
+from sequoia.models.rounded_copy import ROUNDED, rounded_copy, rounded_copy_bytes
 from sequoia.models.tree_forward import TreeModel
 from sequoia.text_files import load_json
 from sequoia.this_machine.dtypes import usual_dtype
@@ -121,8 +121,7 @@ def fetch(
 
 
 class _Loading:
-    """The loading of one pair. Raises BadModel if the device or the dtype cannot be used, or if the
-    draft would be a copy that the device cannot compute with."""
+    """The loading of one pair. Raises BadModel if the device or the dtype cannot be used."""
 
     def __init__(
         self, request: PairRequest, on_progress: OnProgress, should_stop: ShouldStop
@@ -131,8 +130,6 @@ class _Loading:
         self._on_progress = on_progress
         self._should_stop = should_stop
         self._where = checked_device(request.device)
-        if request.derived in ROUNDED:
-            require_product(request.derived, self._where)
         self._dtype = checked_dtype(request.dtype)  # None: the usual one of a device
 
     def require_possible(self, found: FoundPair) -> None:
@@ -181,7 +178,12 @@ class _Loading:
         hf = self._read(found.target, plan or where)
         derived = self._request.derived
         # a copy must be made before the target is streamed
-        copied = derived in ROUNDED and rounded_copy(hf, derived, where, shared=plan is None)
+        copied = None
+        if derived in ROUNDED:
+            copied = refused(
+                f"cannot make a copy of {found.target.title} in {derived}",
+                lambda: rounded_copy(hf, derived, where, shared=plan is None),
+            )
         target = self._ready(hf, found.target, plan or where)
         if derived in LOOKUPS:
             lookup = LOOKUPS[derived](target.vocab, target.limit)

@@ -96,26 +96,14 @@ def last_own_logits(model: TreeModel, tokens: Sequence[int], keep: int) -> torch
     return _bare_logits(model, [tokens], keep)[0, -keep:].double()
 
 
-def own_logits_of_all(
-    model: TreeModel, texts: Sequence[Sequence[int]], first: int = 0
-) -> torch.Tensor:
-    """Logits (texts, tokens, vocab) after each token of each of `texts`, from one pass of the bare
-    model. Shorter texts are padded at the end, where padding changes nothing before it. first: the
-    position of the first token; if it is 0, the model counts the positions itself."""
-    longest = max(map(len, texts))
-    padded = [[*text, *[text[-1]] * (longest - len(text))] for text in texts]
-    positions = torch.arange(first, first + longest, device=model.device).expand(len(texts), -1)
-    return _bare_logits(model, padded, 0, **({"position_ids": positions} if first else {}))
-
-
 @torch.inference_mode()
-def _bare_logits(
-    model: TreeModel, texts: Sequence[Sequence[int]], keep: int, **options: torch.Tensor
-) -> torch.Tensor:
+def _bare_logits(model: TreeModel, texts: Sequence[Sequence[int]], keep: int) -> torch.Tensor:
+    """Logits (texts, tokens, vocab) after the last `keep` tokens of `texts`, all of one length, or
+    after each of their tokens if `keep` is 0."""
     ids = torch.tensor(texts, device=model.device)
     is_wider = model.dtype != model.hf.dtype  # see `wider`
     with without_cudnn_attention(), Precision(model.dtype) if is_wider else nullcontext():
-        found = model.hf(input_ids=ids, use_cache=False, logits_to_keep=keep, **options)
+        found = model.hf(input_ids=ids, use_cache=False, logits_to_keep=keep)
     return found.logits[..., : model.vocab]
 
 
@@ -237,34 +225,34 @@ class Walk:
                 found[start + node] = text[start + i]
         return found
 
-    def bare_logits(self, model: TreeModel, tokens: Sequence[int], first: int = 0) -> torch.Tensor:
-        """The rows of the bare model, which gets each path as a text of its own. first: the
-        position of the first token."""
+    def bare_logits(self, model: TreeModel, tokens: Sequence[int]) -> torch.Tensor:
+        """The rows of the bare model, which gets each path as a text of its own. Shorter texts are
+        padded at the end, where padding changes nothing before it."""
         longest = [
             path
             for path in self.paths
             if not any(path == other[: len(path)] != other for other in self.paths)
         ]
-        logits = own_logits_of_all(model, [[tokens[i] for i in path] for path in longest], first)
+        texts = [[tokens[i] for i in path] for path in longest]
+        most = max(map(len, texts))
+        logits = _bare_logits(model, [text + text[-1:] * (most - len(text)) for text in texts], 0)
         rows = {
             path[: i + 1]: text[i] for path, text in zip(longest, logits) for i in range(len(path))
         }
         return torch.stack([rows[path] for path in self.paths])
 
-    def logits(self, model: TreeModel, tokens: Sequence[int], first: int = 0) -> torch.Tensor:
-        """The rows (rows, vocab) of `model`. first: the position of the first token."""
-        return WalkedText(self, model, tokens, first).rows
+    def logits(self, model: TreeModel, tokens: Sequence[int]) -> torch.Tensor:
+        """The rows (rows, vocab) of `model`."""
+        return WalkedText(self, model, tokens).rows
 
 
 class WalkedText:
-    """The passes of `walk` over `tokens`. rows: their logits (rows, vocab). first: the position of
-    the first token."""
+    """The passes of `walk` over `tokens`. rows: their logits (rows, vocab)."""
 
-    def __init__(self, walk: Walk, model: TreeModel, tokens: Sequence[int], first: int = 0) -> None:
+    def __init__(self, walk: Walk, model: TreeModel, tokens: Sequence[int]) -> None:
         self._walk = walk
         self._tokens = [*tokens]
         self._context = model.open(walk.places)
-        self._context.first = first
         self._layout = TreeLayout(self._context, walk.tree)
         self._lengths: dict[int, int] = {}  # of the prefix before each pass
         self.rows = self._passed(self._tokens, 0)

@@ -80,17 +80,6 @@ def decoder_layers(hf: Any) -> tuple[tuple[str, ...], tuple[nn.Module, ...]]:
 # assumed context in tokens, if the config states none; no config states exactly this
 UNSTATED = 2**20 - 1
 
-# Config fields that hold a text length beyond which the computation may change.
-_LENGTHS = (
-    "original_max_position_embeddings",
-    "sliding_window",
-    "attention_chunk_size",
-    "keep_window_size",
-    "index_topk",
-    "floor_scale",
-    "log_scaling_n_floor",
-)
-
 
 def context_length(config: Any) -> tuple[int, str]:
     """The longest text, in tokens, within the context that the config states (UNSTATED if it states
@@ -103,24 +92,6 @@ def context_length(config: Any) -> tuple[int, str]:
 def _of_layer(config: Any) -> tuple[int, str]:
     stated = _count(getattr(config, "max_position_embeddings", None)) or UNSTATED
     return min([(stated, ""), *_limits(config)])
-
-
-def changes_at(config: Any, limit: int) -> tuple[int, ...]:
-    """The text lengths beyond which the computation may change, in increasing order. Only lengths
-    below `limit`. Some models compute the same beyond such a length."""
-    found = {_count(length) for layer in layer_configs(config) for length in _stated(layer)}
-    return tuple(sorted(length for length in found if 0 < length < limit))
-
-
-def _stated(config: Any) -> list[Any]:
-    """The text lengths in a layer's config beyond which the computation may change; None for a
-    field that is not set."""
-    found = [getattr(config, name, None) for name in _LENGTHS]
-    return [*found, *(_original_context(rope) for rope in rope_parameters(config))]
-
-
-def _original_context(rope: Mapping[str, Any]) -> Any:
-    return rope.get("original_max_position_embeddings")
 
 
 def rope_parameters(config: Any) -> tuple[Mapping[str, Any], ...]:
@@ -136,7 +107,7 @@ def rope_parameters(config: Any) -> tuple[Mapping[str, Any], ...]:
 def _limits(config: Any) -> Iterator[tuple[int, str]]:
     """The text lengths beyond which the model must not be used, with the reasons."""
     for rope in rope_parameters(config):
-        original = _count(_original_context(rope))
+        original = _count(rope.get("original_max_position_embeddings"))
         if original and (rope.get("rope_type") == "longrope" or "long_mscale" in rope):
             reason = "in a longer text the rotary frequencies of all tokens change (LongRoPE, "
             yield original, f"{reason}original context {original})"

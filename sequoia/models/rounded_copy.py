@@ -31,7 +31,6 @@ INT8_STEP = 16  # torch's int8 kernel reads this many inputs at a time
 GROUP = 32  # inputs that share a scale in int4
 _INT4_OUTPUTS = 16  # torch's int4 kernel computes this many outputs at a time
 _BLOCK = 4096  # outputs rounded at a time, as a rounded head may be too large for a float32 copy
-_MOST_ERROR = 0.2  # of a product with int4 weights, as a share of the product; usual are 0.08
 
 
 class RoundedWeight(ABC):
@@ -171,27 +170,6 @@ class RoundedLinear(nn.Module):
         """(..., outputs) from x (..., inputs)."""
         product = self.rounded(x.reshape(-1, self.in_features)).view(*x.shape[:-1], -1)
         return product if self.bias is None else product + self.bias
-
-
-def require_product(numbers: str, device: torch.device) -> None:
-    """Raises BadModel if torch cannot multiply with weights in `numbers`, a key of ROUNDED, on
-    `device`. Tries it with a small weight."""
-    generator = torch.Generator().manual_seed(1)
-    weight, x = (torch.randn(rows, 64, generator=generator).to(device) for rows in (48, 3))
-    try:
-        product = ROUNDED[numbers](weight)(x.bfloat16()).float()
-    except (RuntimeError, NotImplementedError, AttributeError) as problem:
-        why = str(problem).split("\n", 1)[0][:200]
-    else:
-        exact = F.linear(x, weight)
-        error = float((product - exact).norm() / exact.norm())
-        if error <= _MOST_ERROR:
-            return
-        why = f"a test product is wrong by {error:.0%}"
-    raise BadModel(
-        f"draft {numbers}: torch {torch.__version__} cannot multiply with {numbers} weights on "
-        f"{device} ({why}){'' if numbers == 'int8' else '; int8 may work'}"
-    )
 
 
 _LINEAR = (nn.Linear, Conv1D)

@@ -11,11 +11,6 @@ are tested that do not depend on the size of rounding errors:
   layers.
 - in 16 bits, how far the logits are from those in float32: about as far as the bare model's.
 
-The logits in float32 are also compared at higher positions, if there is time. The config may
-contain text lengths beyond which the computation may change: the test runs around each of them, and
-near the end of the longest text that the model is used for, if the config limits that. No long text
-is processed for this: a few tokens are given high positions.
-
 The same test decides whether a faster forward is used (see choose_forward.py).
 """
 
@@ -25,7 +20,6 @@ import math
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
-from functools import partial
 
 import torch
 
@@ -43,14 +37,13 @@ from sequoia.models.compare_logits import (
     wider,
 )
 from sequoia.models.cuda_graphs import Forward
-from sequoia.models.layers import UNSTATED, changes_at, only_first_layers
+from sequoia.models.layers import only_first_layers
 from sequoia.models.packed_llama import PackedLlama
-from sequoia.models.tree_forward import TreeModel, transformers_forward
+from sequoia.models.tree_forward import TreeModel
 from sequoia.this_machine.memory import is_out_of_memory
-from sequoia.validate_input import and_list
 
 # Time limit in seconds of this thread, which other work on the machine does not change:
-SECONDS = 5.0  # for changing tokens, and for all positions except the start
+SECONDS = 5.0  # for changing tokens
 # Largest change of a row that must not change, if passes are not repeatable, or if a router
 # (mixture of experts) chooses for all rows together.
 _UNSTEADY = 0.5
@@ -178,17 +171,11 @@ def _in_float32(model: TreeModel, sample: SampleText, farther: float, left_out: 
     `model` does not have at present. Raises Wrong."""
     near = model.with_forward(_in_use(model, model.dtype)) if left_out else model
     exact = wider(model, _in_use(model, torch.float32)) if is_half(model.dtype) else model
-    worst = _at_the_start(near, exact, sample, farther)
-    tested = []
-    for position, found in _around_changes(model, sample):
-        _check(f"its logits around position {position} differ from those of {_BARE}", found)
-        worst = max(worst, found)
-        tested.append(position)
-    where = and_list([f"{position:,}" for position in (0, *tested)])
+    worst = _farthest(near, exact, sample, farther)
     some = f" without the last {left_out} layers" if left_out else ""
     return (
         f"in float32, the logits{some} equal those of {_BARE} to within {worst:.2g} standard "
-        f"deviations (allowed: {EXACT:g}), at position {where}"
+        f"deviations (allowed: {EXACT:g})"
     )
 
 
@@ -213,7 +200,7 @@ def _roughly(model: TreeModel, sample: SampleText) -> str:
     )
 
 
-def _at_the_start(model: TreeModel, exact: TreeModel, sample: SampleText, allowed: float) -> float:
+def _farthest(model: TreeModel, exact: TreeModel, sample: SampleText, allowed: float) -> float:
     """Compare the logits of `exact` for a tree with those of the bare model. If `model` has 16
     bits, also compare its distance from these logits with that of the bare model in 16 bits.
     Returns the largest difference in float32. Raises Wrong if each of TRIES texts shows a fault."""
@@ -255,35 +242,6 @@ def _finite(model: TreeModel, logits: torch.Tensor) -> torch.Tensor:
         "its logits are NaN or infinite, so its weights or its config are damaged",
         _OVERFLOWS if model.dtype == torch.float16 else "",
     )
-
-
-def _around_changes(model: TreeModel, sample: SampleText) -> Iterator[tuple[int, float]]:
-    """Test one position after the other in float32, and yield each with the largest difference of
-    logits from those of the bare model. Stops when there is no time for another.
-
-    The forward of `transformers` takes the place of a PackedLlama, whose table of rotary positions
-    grows with the number of cache slots in use. The tests use few slots."""
-    packed = isinstance(model.forward, PackedLlama)
-    usual = partial(transformers_forward, model.hf) if packed else _in_use(model, model.dtype)
-    exact = wider(model, usual) if is_half(model.dtype) else model.with_forward(usual)
-    tokens = _WALK.tokens(sample.piece(_WALK.places, 0))
-    start = time.thread_time()
-    for count, position in enumerate(_positions(model)):
-        seconds = time.thread_time() - start
-        if seconds + seconds / max(count, 1) > SECONDS:
-            return
-        first = min(position - _WALK.starts[1], model.limit - _WALK.span)
-        rows = (_WALK.logits(exact, tokens, first), _WALK.bare_logits(exact, tokens, first))
-        yield position, float(distances(*rows).max())
-
-
-def _positions(model: TreeModel) -> list[int]:
-    """Positions to test: the first that the prefix does not reach, and the tree does. Lower ones
-    are in the test at the start of a text."""
-    positions = {*changes_at(model.config, model.limit - 1)}
-    if model.limit != UNSTATED:
-        positions.add(model.limit - 2)
-    return sorted(one for one in positions if one > _WALK.span)
 
 
 def has_router(model: TreeModel) -> bool:

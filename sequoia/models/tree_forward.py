@@ -172,11 +172,9 @@ class TreeModel(Draft):
 
 class Context(DraftContext):
     """The state of one run on one model. `extend` appends tokens to the prefix. `forward` writes
-    the nodes of a tree to the KV cache; `keep` then adds some of them to the prefix. first: the
-    position of the first token, 0 except in tests of high positions."""
+    the nodes of a tree to the KV cache; `keep` then adds some of them to the prefix."""
 
     model: TreeModel
-    first = 0
 
     def __init__(self, model: TreeModel, capacity: int) -> None:
         self.model = model
@@ -296,7 +294,7 @@ class Context(DraftContext):
         last_only: bool = False,
     ) -> torch.Tensor:
         ids = torch.as_tensor(tokens, device=self.device)[None]  # (1, rows)
-        positions = (depths + (self.first + self.length))[None]  # (1, rows)
+        positions = (depths + self.length)[None]  # (1, rows)
         self.kv_cache.reserve(len(tokens))
         logits = self.model.forward(ids, positions, mask, self.kv_cache, last_only)
         return logits[:, : self.model.vocab]

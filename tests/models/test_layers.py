@@ -28,7 +28,7 @@ from sequoia import (
     speculate,
 )
 from sequoia.errors import BadPrompt
-from sequoia.models.layers import changes_at, context_length, layer_configs
+from sequoia.models.layers import context_length, layer_configs
 from sequoia.models.memory_needs import cache_bytes
 
 
@@ -97,22 +97,6 @@ def test_doge_holds_as_many_tokens_as_its_window() -> None:
     )
 
 
-def test_changes_at_lists_only_lengths_below_the_limit() -> None:
-    config = LlamaConfig(
-        max_position_embeddings=1000,
-        sliding_window=200,
-        attention_chunk_size=None,
-        rope_parameters={
-            "rope_type": "yarn",
-            "rope_theta": 1e4,
-            "factor": 2.0,
-            "original_max_position_embeddings": 500,
-        },
-    )
-    assert changes_at(config, 1000) == (200, 500)
-    assert changes_at(config, 500) == (200,)
-
-
 def test_sizes_are_read_from_each_layer_and_the_largest_counts() -> None:
     """The config of the whole model refuses to return a field that may differ from layer to
     layer."""
@@ -123,7 +107,6 @@ def test_sizes_are_read_from_each_layer_and_the_largest_counts() -> None:
     assert {layer.head_dim for layer in layer_configs(mixed)} == {8, 16}
     assert cache_bytes(mixed, 10, 4) == 2 * 2 * 16 * 10 * 4
     assert context_length(mixed)[0] == 64
-    assert changes_at(mixed, 64) == ()
 
 
 # -- at the limit ----------------------------------------------------------

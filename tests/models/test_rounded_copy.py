@@ -18,13 +18,11 @@ from fakes import KINDS, tiny_model, tree_logits
 from torch import nn
 from toy_models import random_model, toy_config
 
-from sequoia.errors import BadModel
 from sequoia.models.choose_forward import use_fast_forward
 from sequoia.models.rounded_copy import (
     FEW_ROWS,
     ROUNDED,
     RoundedLinear,
-    require_product,
     rounded_copy,
     rounded_copy_bytes,
 )
@@ -172,35 +170,3 @@ def test_rounding_a_rounded_weight_again_changes_nothing(numbers: str) -> None:
     torch.manual_seed(0)
     once = RoundedLinear(torch.randn(200, 64), None, numbers).weight
     torch.testing.assert_close(RoundedLinear(once, None, numbers).weight, once)
-
-
-@pytest.mark.parametrize(
-    ("kernel", "numbers", "says"),
-    [
-        ("_weight_int4pack_mm_for_cpu", "int4", r"int4 weights on cpu \(no kernel\); int8 may"),
-        ("_convert_weight_to_int4pack_for_cpu", "int4", r"on cpu \(no kernel\)"),
-        ("_weight_int8pack_mm", "int8", r"int8 weights on cpu \(no kernel\)$"),
-    ],
-)
-def test_a_device_without_the_product_is_named(
-    kernel: str, numbers: str, says: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def missing(*_: object) -> None:
-        raise NotImplementedError("no kernel\nfurther lines")
-
-    monkeypatch.setattr(torch, kernel, missing)
-    with pytest.raises(BadModel, match=rf"^draft {numbers}: torch .* cannot multiply .*{says}"):
-        require_product(numbers, CPU)
-
-
-@pytest.mark.parametrize(
-    ("kernel", "numbers"),
-    [("_weight_int4pack_mm_for_cpu", "int4"), ("_weight_int8pack_mm", "int8")],
-)
-def test_a_product_that_is_wrong_is_refused(
-    kernel: str, numbers: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    usual = getattr(torch, kernel)
-    monkeypatch.setattr(torch, kernel, lambda *given: usual(*given).roll(1, -1))
-    with pytest.raises(BadModel, match="a test product is wrong by"):
-        require_product(numbers, CPU)
