@@ -11,8 +11,7 @@ from starlette.middleware import Middleware
 from ui.api import add_api
 from ui.engines.tab import EnginesTab
 from ui.experiments.tab import ExperimentsTab
-from ui.film.first_frame import first_frame
-from ui.film.tab import FilmTab
+from ui.film.tab import FilmTab, first_frame
 from ui.hardware.tab import HardwareTab
 from ui.lab.tab import LabTab
 from ui.lossless.tab import LosslessTab

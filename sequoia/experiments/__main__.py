@@ -15,9 +15,14 @@ from pathlib import Path
 from sequoia.bench.command import add_pair_options, option_parser, reports_errors
 from sequoia.errors import SequoiaError
 from sequoia.experiments.experiment import SIZES, Experiment
-from sequoia.experiments.registry import EXPERIMENTS, experiment_named
 from sequoia.experiments.result import ExperimentResult, scores
-from sequoia.experiments.runner import RunProgress, run_experiment, units_file
+from sequoia.experiments.runner import (
+    EXPERIMENTS,
+    RunProgress,
+    experiment_named,
+    run_experiment,
+    units_file,
+)
 from sequoia.experiments.texts import MAX_PROMPTS
 from sequoia.loading.load import load_pair
 from sequoia.text_files import require_writable, write_text, writing

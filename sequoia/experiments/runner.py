@@ -1,5 +1,6 @@
 """Runs the units of an experiment, its small pieces of work, one after another. The entries of each
-finished unit are appended to a file, so that an interrupted run can continue."""
+finished unit are appended to a file, so that an interrupted run can continue. Lists all
+experiments."""
 
 from __future__ import annotations
 
@@ -15,14 +16,22 @@ import torch
 from pydantic import BaseModel, ValidationError
 
 from sequoia.algorithm.progress import ShouldStop
+from sequoia.errors import SequoiaError
+from sequoia.experiments.budget import BUDGET
+from sequoia.experiments.chain import TREE_OR_CHAIN
 from sequoia.experiments.experiment import Entry, Experiment, Settings, units
+from sequoia.experiments.hardware import HARDWARE
+from sequoia.experiments.ranks import RANKS
 from sequoia.experiments.result import ExperimentResult
+from sequoia.experiments.specinfer import SPECINFER_GRID
+from sequoia.experiments.verifiers import TEMPERATURE, TOP_P
 from sequoia.loading.pair_request import BUNDLED_NAME
 from sequoia.models.describe import describe, dtype_name, versions
 from sequoia.models.draft import Draft
 from sequoia.models.pair import Pair
 from sequoia.models.tree_forward import TreeModel
 from sequoia.text_files import write_text
+from sequoia.validate_input import shown
 
 _SAMPLE = 1024  # elements of each parameter that go into a checksum
 Label = Literal["measured", "recorded"]
@@ -201,3 +210,23 @@ def _sample(parameter: torch.Tensor) -> torch.Tensor:
     flat = parameter.flatten()
     step = len(flat) // _SAMPLE | 1  # an even step would often stay in one column of a matrix
     return flat[::step]
+
+
+# -- all experiments -------------------------------------------------------------------------------
+
+
+# In the order in which they are shown. To add one, define it in a file of its own and list it
+# here; its words are in ui/words/experiments.py.
+EXPERIMENTS: dict[str, Experiment] = {
+    one.name: one
+    for one in (BUDGET, TEMPERATURE, TOP_P, RANKS, SPECINFER_GRID, HARDWARE, TREE_OR_CHAIN)
+}
+
+
+def experiment_named(name: str) -> Experiment:
+    """The experiment called `name`. If there is none, raises a SequoiaError that lists the known
+    names."""
+    if not isinstance(name, str) or name not in EXPERIMENTS:
+        known = ", ".join(EXPERIMENTS)
+        raise SequoiaError(f"unknown experiment {shown(name)}; known: {known}")
+    return EXPERIMENTS[name]

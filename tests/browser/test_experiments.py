@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 from running_app import open_view
 
-from sequoia.experiments.registry import EXPERIMENTS
+from sequoia.experiments.runner import EXPERIMENTS
 
 VIEW = "document.querySelector('#xp-view .sq-stage').view.state"
 

@@ -17,9 +17,8 @@ from sequoia.errors import SequoiaError
 from sequoia.experiments import __main__ as command
 from sequoia.experiments import budget, texts
 from sequoia.experiments.experiment import Entry, Unit, units
-from sequoia.experiments.registry import EXPERIMENTS, experiment_named
 from sequoia.experiments.result import ExperimentResult
-from sequoia.experiments.runner import complete_result
+from sequoia.experiments.runner import EXPERIMENTS, complete_result, experiment_named
 from sequoia.experiments.texts import (
     KINDS,
     Text,

@@ -11,8 +11,8 @@ import pytest
 from sequoia.assets_folder import ASSETS
 from sequoia.experiments.budget import OURS, SHAPES
 from sequoia.experiments.experiment import units
-from sequoia.experiments.registry import EXPERIMENTS
 from sequoia.experiments.result import ExperimentResult, score
+from sequoia.experiments.runner import EXPERIMENTS
 
 FILES = sorted((ASSETS / "experiments").glob("*.json"))
 MOST_BYTES = 160_000

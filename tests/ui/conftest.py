@@ -17,12 +17,12 @@ from visits import Gate, laid_out, run_request, wait
 
 import ui.run.decode_job
 from sequoia import Pair, Race
+from ui.run import run_handlers
 from ui.run.decode_job import DecodeJob
 from ui.run.recordings import RunStore
 from ui.run.tab import RunTab
 from ui.serving.limits import LOCAL, Limits
 from ui.serving.model_host import ModelHost
-from ui.shared import download
 from ui.shared.layout import header
 
 
@@ -75,7 +75,7 @@ def popups(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 @pytest.fixture
 def view(model_host: ModelHost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RunTab:
     """The Decode view in a Gradio layout. Files for download are written to the test's folder."""
-    monkeypatch.setattr(download, "get_upload_folder", lambda: str(tmp_path))
+    monkeypatch.setattr(run_handlers, "get_upload_folder", lambda: str(tmp_path))
     with laid_out():
         view = RunTab(model_host, LOCAL, header())
         view.build()

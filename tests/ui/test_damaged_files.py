@@ -17,11 +17,11 @@ from visits import filled, request, sent, wait
 from sequoia.errors import BadTrace
 from sequoia.loading import download as hub_download
 from sequoia.planning import named_profiles
-from ui.run import clocks
+from ui.run import clocks, run_handlers
 from ui.run.recordings import opened
 from ui.run.tab import RunTab
 from ui.serving.limits import LOCAL
-from ui.shared import download, prompts, saved_profiles
+from ui.shared import prompts, saved_profiles
 
 ROOT = Path(__file__).resolve().parents[2]
 DAMAGES = ["", "[]", "null", '{"prompts": 1, "pairs": 1, "models": 1}']
@@ -101,7 +101,7 @@ def full(*_: Any, **__: Any) -> str:
 def test_with_a_full_disk_a_run_ends_and_its_buttons_come_back(
     view: RunTab, popups: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(download, "save_bytes_to_cache", full)
+    monkeypatch.setattr(run_handlers, "save_bytes_to_cache", full)
     assert view.load(request())[view.stage]
     assert "No space left on device" in popups[0]
     messages = sent(view.run(filled(view), request()))
@@ -115,14 +115,14 @@ def test_with_a_full_disk_a_run_ends_and_its_buttons_come_back(
 
 def test_files_are_where_gradio_keeps_them(view: RunTab, tmp_path: Path) -> None:
     """Otherwise Gradio would copy each file and never delete the original."""
-    path = Path(download.download("text", "a.json")["value"])
+    path = Path(run_handlers.download("text", "a.json")["value"])
     assert path.read_text() == "text"
     assert path.parent.parent == tmp_path
-    copy = download.save_bytes_to_cache(b"text", "a.json", str(tmp_path))
+    copy = run_handlers.save_bytes_to_cache(b"text", "a.json", str(tmp_path))
     from gradio.processing_utils import save_file_to_cache
 
     assert save_file_to_cache(str(path), str(tmp_path)) == copy == str(path)
-    assert download.download("other", "a.json")["value"] != str(path)
+    assert run_handlers.download("other", "a.json")["value"] != str(path)
 
 
 def test_a_full_disk_does_not_matter_if_nothing_is_downloaded(

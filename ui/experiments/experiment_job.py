@@ -11,9 +11,9 @@ from sequoia import Pair, SequoiaError
 from sequoia.experiments.experiment import Experiment
 from sequoia.experiments.result import ExperimentResult
 from sequoia.experiments.runner import RunProgress, run_experiment, units_file
+from ui.serving.fair_queue import Demand, duration_words
 from ui.serving.job import MeasurementJob, Report
 from ui.serving.model_host import ModelHost
-from ui.serving.wait_times import Demand, duration_words
 
 SIZE = "small"  # the size of every experiment that is run in the page
 SECONDS_PER_RESULT = 0.7  # minimum time between two results sent while units are run

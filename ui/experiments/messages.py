@@ -8,8 +8,8 @@ from typing import Any
 
 from sequoia import SequoiaError
 from sequoia.assets_folder import ASSETS
-from sequoia.experiments.registry import experiment_named
 from sequoia.experiments.result import ExperimentResult
+from sequoia.experiments.runner import experiment_named
 from sequoia.validate_input import json_text
 from ui.experiments.experiment_job import Found
 from ui.experiments.figure import figure

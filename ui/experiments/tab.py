@@ -15,10 +15,9 @@ from typing import Any
 import gradio as gr
 
 from sequoia import SequoiaError
-from sequoia.experiments.experiment import Experiment
-from sequoia.experiments.registry import experiment_named
-from ui.experiments.contents import page
-from ui.experiments.experiment_job import ExperimentJob
+from sequoia.experiments.experiment import Experiment, units
+from sequoia.experiments.runner import EXPERIMENTS, experiment_named
+from ui.experiments.experiment_job import SIZE, ExperimentJob
 from ui.experiments.messages import recorded_message, refusal_message, report_message
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
@@ -26,6 +25,8 @@ from ui.serving.session_view import ASKED, SessionView, sent_with
 from ui.serving.temporary_folder import VARIABLE
 from ui.shared.events import UNQUEUED, Updates, model_work, visitor
 from ui.shared.layout import drawn
+from ui.shared.markup import Markup, element
+from ui.words.experiments import WORDS
 
 SECONDS = 300.0  # maximum computing time of one run; the next run continues where it stopped
 
@@ -118,3 +119,82 @@ class ExperimentsTab(SessionView[ExperimentJob]):
 
     def not_running(self, words: str) -> Updates:
         return {self.board: refusal_message(words)}
+
+
+# -- the markup without a result, written when the page is built -----------------------------------
+
+
+def page() -> Markup:
+    """The list, and the head of the chosen experiment. The browser fills what is empty."""
+    entries = map(_entry, EXPERIMENTS.values())
+    return element(
+        "div",
+        element("nav", *entries, class_="xp-list", data_part="list", aria_label="Experiments"),
+        element(
+            "section",
+            element(
+                "div",
+                element("h2", element("span", data_part="question"), class_="sq-title"),
+                element("div", *_sides(), class_="sq-tools"),
+                class_="sq-panel-head",
+            ),
+            element("div", *_body(), class_="sq-panel-body"),
+            class_="sq-panel xp-head",
+            data_part="head",
+        ),
+        class_="sq-stage xp-stage sq-frame",
+    )
+
+
+def _entry(experiment: Experiment) -> Markup:
+    return element(
+        "button",
+        WORDS[experiment.name].title,
+        type="button",
+        class_="sq-btn",
+        data_name=experiment.name,
+        data_question=experiment.question,
+        data_units=len(units(experiment.sizes[SIZE])),
+    )
+
+
+def _sides() -> tuple[Markup, ...]:
+    """Where the result comes from, and which of two results to show."""
+    sides = (_button(label, f"side-{side}") for side, label in SIDES.items())
+    group = {"role": "group", "aria_label": "Result to show", "data_part": "sides"}
+    return (
+        element("span", class_="sq-badge", data_part="source"),
+        element("span", *sides, class_="sq-segments", **group),
+    )
+
+
+SIDES = {"recorded": "Recorded", "own": "Your run"}
+RUN = "Run a small version with the loaded models; after a stop, only the parts not done yet"
+STOP = "Stop after the current part; finished parts are kept"
+
+
+def _body() -> tuple[Markup, ...]:
+    return (
+        element("p", class_="xp-finding", data_part="finding"),
+        element(
+            "details",
+            element("summary", "In detail"),
+            element("ul", data_part="details"),
+            class_="xp-details",
+            data_part="more",
+        ),
+        element("p", class_="xp-partial", data_part="partial"),
+        element("p", class_="xp-dim", data_part="missing"),
+        element(
+            "div",
+            _button("", "run", title=RUN, class_="sq-btn xp-go"),
+            _button("Stop", "stop", title=STOP, disabled=True),
+            element("span", class_="xp-dim", role="status", data_part="progress"),
+            class_="xp-line",
+        ),
+    )
+
+
+def _button(words: str, part: str, class_: str = "sq-btn", **look: object) -> Markup:
+    words_in = element("span", words)
+    return element("button", words_in, type="button", class_=class_, data_part=part, **look)

@@ -6,6 +6,7 @@ from functools import cached_property
 
 import gradio as gr
 
+from sequoia.assets_folder import ASSETS
 from ui.run import recordings
 from ui.run.messages import notice_message
 from ui.run.tab import SKELETON, RunTab
@@ -43,3 +44,25 @@ class FilmTab:
         return (
             found.whole(stored=False) if found else notice_message(notice="No recorded run found.")
         )
+
+
+# -- the first frame -------------------------------------------------------------------------------
+
+
+# What a visitor sees before the page's scripts have run: `tests/browser/first_frame.py` takes it
+# from the running page.
+FILE = ASSETS / "first_frame.html"
+# another view takes the frame away at once; the film does when it is drawn
+_SCRIPT = """
+  if (location.hash && !location.hash.startsWith("#learn/film")) {
+    document.getElementById("first-frame").remove();
+  } else if (matchMedia("(prefers-color-scheme: dark)").matches) {
+    document.body.classList.add("dark");
+  }
+"""
+
+
+def first_frame() -> str:
+    """HTML for the end of the page's body. It lies over the page, and cannot be operated."""
+    frame = FILE.read_text(encoding="utf-8")
+    return f'<div id="first-frame" inert>{frame}</div><script>{_SCRIPT}</script>'

@@ -5,9 +5,9 @@ from __future__ import annotations
 from sequoia import HardwareProfile, Pair, measure_profile
 from sequoia.algorithm.progress import Progress
 from sequoia.measuring.hardware import PASSES
+from ui.serving.fair_queue import Demand
 from ui.serving.job import MeasurementJob
 from ui.serving.model_host import ModelHost
-from ui.serving.wait_times import Demand
 
 SECONDS = 28.0
 ROUNDS = 90

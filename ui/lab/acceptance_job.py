@@ -9,9 +9,9 @@ from sequoia import Pair, SamplingParams, SequoiaError
 from sequoia.algorithm.progress import Progress
 from sequoia.measuring.acceptance_teacher_forced import teacher_forced_acceptance
 from sequoia.measuring.counted_acceptance import CountedAcceptance, count_acceptance, counting_tree
+from ui.serving.fair_queue import Demand
 from ui.serving.job import MeasurementJob
 from ui.serving.model_host import ModelHost
-from ui.serving.wait_times import Demand
 
 Way = Callable[[Pair, Sequence[str], SamplingParams, Progress], CountedAcceptance]
 RANKS = 16  # at most this many children of a node are counted

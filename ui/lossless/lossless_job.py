@@ -14,9 +14,9 @@ from sequoia import Pair
 from sequoia.exactness.losslessness.comparison import Comparison
 from sequoia.exactness.losslessness.losslessness_test import Findable, LosslessnessTest
 from sequoia.exactness.losslessness.settings import PAIR, Setting
+from ui.serving.fair_queue import Demand
 from ui.serving.job import MeasurementJob, Report
 from ui.serving.model_host import ModelHost
-from ui.serving.wait_times import Demand
 
 SECONDS_PER_REPORT = 0.4
 BATCH = 10  # samples between two checks of the clock

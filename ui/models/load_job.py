@@ -20,10 +20,10 @@ from sequoia.loading.load import fetch, load
 from sequoia.loading.model_checks import PassedCheck, checked_device, checked_dtype
 from sequoia.loading.pair_request import BUNDLED_NAME, DERIVED, PairRequest, checked_name, preset
 from sequoia.validate_input import shown
+from ui.serving.fair_queue import Demand, Wait
 from ui.serving.job import Job
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
-from ui.serving.wait_times import Demand, Wait
 
 KEPT = "The current models stay loaded."
 _USUAL_SECONDS = 60.0  # predicted for the first load, and the most predicted for any load

@@ -28,11 +28,10 @@ from ui.run.plan import ChosenLane, plan_lanes
 from ui.run.recordings import RunStore
 from ui.run.report import FinishedRun, Tally, expected_of
 from ui.run.request import LaneRequest, RunRequest
-from ui.serving.fair_queue import Cancelled
+from ui.serving.fair_queue import Cancelled, Demand
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
 from ui.serving.run_job import Ended, Notice, PairChanged, RunJob
-from ui.serving.wait_times import Demand
 
 RESUMABLE = ("paused", "stopped")  # values of `Ended.end`
 

@@ -19,11 +19,10 @@ from sequoia.saved_files.pooled_runs import MOST_RUNS, PooledLane, PooledRun
 from ui.run.messages import StoredRun
 from ui.run.pooled import FurtherRun, next_runs
 from ui.run.report import Tally, expected_of, ran_to_end
-from ui.serving.fair_queue import Busy
+from ui.serving.fair_queue import Busy, Demand
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost, made_with
 from ui.serving.run_job import Ended, Notice, PairChanged, RunJob
-from ui.serving.wait_times import Demand
 from ui.shared.tree_request import ChosenTree
 
 # No further run starts once the job has taken this many times the time limit of one run.

@@ -7,9 +7,12 @@ import asyncio
 import threading
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
+from pathlib import Path
 from typing import Any
 
 import gradio as gr
+from gradio.processing_utils import hash_bytes, save_bytes_to_cache
+from gradio.utils import get_upload_folder
 from starlette.concurrency import run_in_threadpool
 
 from sequoia import SequoiaError
@@ -26,7 +29,6 @@ from ui.serving.model_host import ModelHost
 from ui.serving.run_job import RunJob
 from ui.serving.session_view import RunView, sent_with
 from ui.shared import markup
-from ui.shared.download import download
 from ui.shared.events import FormData, Updates, visitor
 
 
@@ -203,3 +205,26 @@ def file_of(run: StoredRun) -> dict[str, Any]:
     except SequoiaError as problem:
         gr.Warning(markup.toast(f"The run cannot be saved: {problem}"), duration=7)
         return gr.update(interactive=False)
+
+
+def download(text: str, name: str) -> dict[str, Any]:
+    """Write `text` to a temporary file called `name`, and return the update that makes a button
+    download it. If writing fails, for instance because the disk is full, the update disables the
+    button instead, and a warning gives the reason."""
+    try:
+        path = _written(text.encode(), name)
+    except OSError as problem:
+        words = f"{name} cannot be saved: {problem.strerror}. Everything else still works."
+        gr.Warning(markup.toast(words), duration=7)
+        return gr.update(interactive=False)
+    return gr.update(value=path, interactive=True)
+
+
+def _written(data: bytes, name: str) -> str:
+    """Write the file to the place that Gradio would copy it to: a folder named by a hash of the
+    content. Returns the path. A file that already exists is not written again."""
+    path = Path(get_upload_folder(), hash_bytes(data), name)
+    if not path.exists():
+        return save_bytes_to_cache(data, name, get_upload_folder())
+    path.touch()  # Gradio removes old files
+    return str(path.resolve())

@@ -15,8 +15,6 @@
 | programs call handlers past the queue, or fill it | Gradio's queue (ui/page.py), fair_queue.py |
 | one visitor or address has many runs; too many visitors | session_view.py; sessions.py |
 | a visitor changes the machine or the models for all | owner.py |
-
-tests/mutations/threats.py removes each of these, and names the test that notices it.
 """
 
 from __future__ import annotations

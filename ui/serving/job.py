@@ -19,10 +19,9 @@ from sequoia import Pair, SequoiaError
 from sequoia.errors import Stopped
 from sequoia.this_machine.gpu_health import free_unused_gpu_memory
 from sequoia.this_machine.memory import is_out_of_memory
-from ui.serving.fair_queue import Busy, Cancelled, Work
+from ui.serving.fair_queue import Busy, Cancelled, Demand, Wait, Work
 from ui.serving.inbox import Inbox, Received
 from ui.serving.model_host import ModelHost
-from ui.serving.wait_times import Demand, Wait
 
 # A job is stopped if nobody has read its events for this long: its page must have been closed.
 UNREAD_SECONDS = 30.0

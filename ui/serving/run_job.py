@@ -15,12 +15,11 @@ from starlette.concurrency import run_in_threadpool
 
 from sequoia import SequoiaError
 from sequoia.validate_input import json_text
-from ui.serving.fair_queue import Busy
+from ui.serving.fair_queue import Busy, Wait, wait_field
 from ui.serving.inbox import SECONDS_PER_BATCH, Inbox, Received
 from ui.serving.job import Job
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
-from ui.serving.wait_times import Wait, wait_field
 
 
 @dataclass(frozen=True)

@@ -15,13 +15,12 @@ import pytest
 from visits import Reading, request, wait
 
 from sequoia.experiments.experiment import Cell, Entry, Experiment, Places, Settings, Unit
-from sequoia.experiments.registry import EXPERIMENTS
 from sequoia.experiments.result import ExperimentResult
+from sequoia.experiments.runner import EXPERIMENTS
 from ui.experiments import experiment_job, messages
-from ui.experiments.contents import page
 from ui.experiments.experiment_job import ALL_DONE, ExperimentJob
 from ui.experiments.messages import MISSING, recorded_message
-from ui.experiments.tab import ExperimentsTab, KeptUnits
+from ui.experiments.tab import ExperimentsTab, KeptUnits, page
 from ui.serving.fair_queue import Work
 from ui.serving.limits import LOCAL, Limits
 from ui.serving.model_host import ModelHost

@@ -14,15 +14,15 @@ from urllib.parse import unquote
 import pytest
 
 from sequoia.experiments.claims import DIFFERS, HOLDS, NOT_TESTED, VERDICTS
-from sequoia.experiments.registry import EXPERIMENTS
 from sequoia.experiments.result import Estimate, ExperimentResult, Ratio
+from sequoia.experiments.runner import EXPERIMENTS
 from sequoia.planning.paper_results import PaperTable, paper_file, paper_tables
 from sequoia.planning.published import published_figures
 from ui.experiments import messages
 from ui.paper import claims
 from ui.paper.claims import all_claims
-from ui.paper.contents import page
 from ui.paper.figures import RANGE, scale_figure, speedups_figure
+from ui.paper.tab import page
 from ui.paper.tables import speedup_table, sweep_table
 from ui.words.paper import gain_words
 

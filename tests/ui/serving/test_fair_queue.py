@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 from visits import wait
 
-from ui.serving.fair_queue import Busy, Cancelled, FairQueue, OnWait, Work
-from ui.serving.wait_times import Demand, Wait
+from ui.serving.fair_queue import Busy, Cancelled, Demand, FairQueue, OnWait, Wait, Work
 
 
 class Line:

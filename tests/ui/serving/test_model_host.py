@@ -24,11 +24,10 @@ from sequoia.errors import BadModel, OutOfMemory
 from sequoia.loading.model_checks import PassedCheck
 from ui.run.decode_job import DecodeJob
 from ui.run.recordings import RunStore
-from ui.serving.fair_queue import Cancelled
+from ui.serving.fair_queue import Cancelled, Wait
 from ui.serving.limits import LOCAL
 from ui.serving.model_host import ModelHost, NotLoaded, Status, words_for
 from ui.serving.sessions import Sessions
-from ui.serving.wait_times import Wait
 
 
 @pytest.fixture(scope="module")

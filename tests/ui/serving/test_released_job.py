@@ -8,12 +8,11 @@ import threading
 import pytest
 from visits import wait
 
-from ui.serving.fair_queue import Busy
+from ui.serving.fair_queue import Busy, Demand
 from ui.serving.job import Job
 from ui.serving.limits import LOCAL
 from ui.serving.model_host import ModelHost
 from ui.serving.sessions import Sessions
-from ui.serving.wait_times import Demand
 
 
 class OneStep(Job[str]):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ui.serving.wait_times import Demand, WaitTimes, duration_words
+from ui.serving.fair_queue import Demand, WaitTimes, duration_words
 
 
 def test_a_running_job_is_also_estimated_by_its_own_pace() -> None:

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from sequoia.assets_folder import ASSETS
-from sequoia.experiments.registry import EXPERIMENTS
 from sequoia.experiments.result import Estimate, ExperimentResult, Ratio
+from sequoia.experiments.runner import EXPERIMENTS
 from ui.words.experiment_result import TOKENS, answer
 from ui.words.experiments import WORDS
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ui.shared.download import download
+from ui.run.run_handlers import download
 
 
 def test_a_file_that_is_there_is_not_written_again(
