@@ -27,15 +27,13 @@ class FakeHub:
     """The models of the hub, and how it behaves.
 
     gated: model -> HTTP status with which its files are refused, 401 or 403. slow: seconds of pause
-    after each 64 KiB of a file. cut: the connection is broken off after this many bytes of an
-    answer with a file.
+    after each 64 KiB of a file.
     asked: paths of GET requests, with the range of bytes if one was given.
     """
 
     models: dict[str, Path] = field(default_factory=dict)
     gated: dict[str, int] = field(default_factory=dict)
     slow: float = 0.0
-    cut: int | None = None
     asked: list[str] = field(default_factory=list)
     url: str = ""
 
@@ -111,10 +109,9 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(data, start)
 
     def _send(self, data: bytes, start: int) -> None:
-        end = len(data) if self.hub.cut is None else min(len(data), start + self.hub.cut)
         with suppress(ConnectionError):  # the client was stopped
-            for at in range(start, end, _CHUNK):
-                self.wfile.write(data[at : min(at + _CHUNK, end)])
+            for at in range(start, len(data), _CHUNK):
+                self.wfile.write(data[at : at + _CHUNK])
                 self.wfile.flush()
                 time.sleep(self.hub.slow)
         self.close_connection = True

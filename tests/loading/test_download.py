@@ -21,7 +21,7 @@ from transformers import AutoModelForCausalLM
 
 from sequoia import load_pair
 from sequoia.errors import BadModel, NotDownloaded, OutOfMemory, Stopped
-from sequoia.loading import download, download_worker, pair_request
+from sequoia.loading import download, download_worker
 from sequoia.loading.download import (
     Downloads,
     Progress,
@@ -208,17 +208,6 @@ def test_a_stopped_download_continues_where_it_stopped(hub: FakeHub, big: Path) 
     assert [path for path in hub.asked if f"bytes={kept}-" in path]
 
 
-def test_an_interrupted_download_continues_automatically(hub: FakeHub, big: Path) -> None:
-    """The connection ends twice in the middle of the file; the client asks for the rest each
-    time."""
-    hub.models["owner/model"] = big
-    hub.cut = 1_200_000
-    assert (fetched() / "model.safetensors").read_bytes() == (
-        big / "model.safetensors"
-    ).read_bytes()
-    assert len([path for path in hub.asked if "safetensors bytes=" in path]) >= 2
-
-
 def test_a_part_file_with_wrong_content_is_deleted(hub: FakeHub, model: Path) -> None:
     whole = (model / "model.safetensors").read_bytes()
     with Downloads(online=True) as downloads:
@@ -287,13 +276,3 @@ def test_a_model_that_cannot_run_a_tree_is_refused_before_its_weights_are_fetche
     with pytest.raises(BadModel, match="mamba"):
         load_pair(target="owner/model", draft="owner/model", device="cpu", online=True)
     assert not [path for path in hub.files_asked if "safetensors" in path]
-
-
-# -- no network -----------------------------------------------------------------------------------
-
-
-def test_offline_the_hub_is_not_contacted(hub: FakeHub) -> None:
-    with pytest.raises(NotDownloaded, match="HF_HUB_OFFLINE is set"):
-        load_pair("smollm2-1.7b")
-    assert pair_request.preset("smollm2-1.7b").target.id.startswith("HuggingFaceTB/")
-    assert not hub.asked

@@ -26,7 +26,6 @@ from sequoia.loading.offload import (
     CudaCopier,
     LayerStream,
     copier_for,
-    streamed_layers,
 )
 from sequoia.models.compare_logits import own_logits
 from sequoia.models.self_test import self_test
@@ -108,21 +107,6 @@ def test_layers_of_different_shapes_share_the_buffers_cpu() -> None:
 
 
 # -- what is copied, and when ----------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("layers", "resident", "expected"),
-    [
-        (4, 0, (0, 1, 2, 3)),
-        (4, 4, ()),
-        (6, 2, (0, 1, 3, 4)),
-        (5, 1, (0, 1, 2, 3)),
-    ],
-)
-def test_resident_layers_are_spread_evenly_between_streamed_ones(
-    layers: int, resident: int, expected: tuple[int, ...]
-) -> None:
-    assert streamed_layers(layers, resident) == expected
 
 
 @pytest.mark.parametrize(("layers", "resident"), [(3, 0), (4, 0), (5, 0), (5, 1), (7, 2)])

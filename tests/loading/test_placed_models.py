@@ -8,11 +8,9 @@ are streamed from host memory to host memory.
 
 from __future__ import annotations
 
-import dataclasses
 import gc
 import types
 import weakref
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +21,10 @@ from accelerate import dispatch_model
 from fake_gpus import LAYERS, fake_two_gpus
 from fakes import PROMPTS, noisy, save, tiny_model, tree_logits
 from transformers import AutoModelForCausalLM
-from transformers.integrations.sdpa_attention import repeat_kv
 
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
-from sequoia.decoding.engine import Decoder, plain
+from sequoia.decoding.engine import plain
 from sequoia.errors import BadModel, OutOfMemory
 from sequoia.loading import load as hub
 from sequoia.loading import placement
@@ -36,11 +33,8 @@ from sequoia.loading.model_checks import Source, check_source, local_bytes
 from sequoia.loading.placement import (
     HOST,
     SHARE,
-    OffloadPlacement,
-    SpreadPlacement,
     StreamedModel,
     parts_of,
-    placed,
     plan_large,
 )
 from sequoia.measuring.defaults import speculate
@@ -101,31 +95,6 @@ def spread_pair(
     return load(folders, device="spread")
 
 
-PLACED = {
-    "spread": SpreadPlacement({}, (HOST,) * LAYERS, HOST, Counter({HOST: 1, META: 1})),
-    "streamed": OffloadPlacement(HOST, 1, LAYERS),
-}
-
-
-@pytest.mark.parametrize("plan", PLACED)
-def test_a_placed_target_does_not_copy_keys_for_each_query_head(
-    plan: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The logits are the same as with copies."""
-    repeated: list[int] = []
-    monkeypatch.setattr(
-        "transformers.integrations.sdpa_attention.repeat_kv",
-        lambda *given: (repeated.append(1), repeat_kv(*given))[1],
-    )
-    hf = tiny_model("llama", layers=LAYERS)
-    expected = tree_logits(TreeModel(hf, "whole"))
-    assert repeated
-    model = placed(hf, "placed", PLACED[plan])
-    repeated.clear()
-    torch.testing.assert_close(tree_logits(model), expected, atol=1e-4, rtol=1e-4)
-    assert repeated == []
-
-
 # -- spread ----------------------------------------------------------------------------------------
 
 
@@ -175,20 +144,6 @@ def test_the_kv_cache_is_on_the_devices_of_its_layers_cpu_and_meta(
         (layer.keys.device, layer.values.device) for layer in context.kv_cache.cache_layers
     ] == [(one, one) for one in devices]
     assert context.length == 2
-
-
-def test_a_device_that_is_full_is_named_before_a_run_cpu_and_meta(
-    llama: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pair = load(llama)
-    parted = dataclasses.replace(
-        pair, target=TreeModel(pair.target.hf, "parted", HOST, (META, HOST, HOST, HOST), "spread")
-    )
-    monkeypatch.setattr(
-        "sequoia.this_machine.memory.free_bytes", lambda device: 1000 if device == META else 10**12
-    )
-    with pytest.raises(OutOfMemory, match=r"the run needs about .* on meta; 0\.0 MB is free"):
-        Decoder(parted, PROMPTS[0], GREEDY, TREE)
 
 
 @pytest.mark.parametrize("cards", [0, 1])

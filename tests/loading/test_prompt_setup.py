@@ -6,16 +6,15 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 from fake_tokenizers import byte_fallback, byte_level, word_pieces
-from fakes import save, tiny_model, tiny_pair
+from fakes import tiny_pair
 from tokenizers import AddedToken, processors
 from transformers import GenerationConfig
 
-from sequoia import Pair, load_pair
+from sequoia import Pair
 from sequoia.loading.find_pair import LoadNews
 from sequoia.loading.model_checks import PassedCheck
 from sequoia.loading.prompt_setup import unused_settings, with_prompts
@@ -138,7 +137,6 @@ def test_special_tokens_that_the_visitor_typed_stay() -> None:
 # Templates, and what stays of what they write. Of the last two, all of it.
 WRITING = {
     "end": ("{{ messages[0].content }}{{ eos_token }}", WORD),
-    "each": ("{% for m in messages %}<s>{{ m.content }}</s>{% endfor %}", f"<s>{WORD}"),
     "beginning twice": ("{{ bos_token }}<s>[{{ messages[0].content }}]", f"<s>[{WORD}]"),
     "end inside": ("{{ bos_token }}[{{ messages[0].content }}</s>]", f"<s>[{WORD}</s>]"),
     "end of an answer": (
@@ -222,10 +220,7 @@ def test_a_chat_ends_nowhere_else_if_the_template_writes_no_token_there(name: st
 
 SET = {
     "repetition_penalty": 1.1,
-    "suppress_tokens": [7],
     "top_k": 20,
-    "num_beams": 4,
-    "stop_strings": ["\n"],
 }
 
 
@@ -241,25 +236,3 @@ def test_settings_without_effect_are_not_named() -> None:
     assert "settings not used" not in words
     neutral = {"repetition_penalty": 1.0, "num_beams": 1, "min_p": 0, "suppress_tokens": []}
     assert unused_settings(GenerationConfig(**neutral, pad_token_id=5, use_cache=False)) == []
-
-
-# -- from a folder ---------------------------------------------------------------------------------
-
-
-CALLING = "{% for m in messages %}{{ m.content }}<|call|>\n{% endfor %}"
-
-
-def test_a_folder_with_all_of_this_is_loaded(tmp_path: Path) -> None:
-    model = tiny_model(vocab=512)
-    model.generation_config.repetition_penalty = 1.2
-    tokenizer = adding("<s>", "<s>", "A", "</s>")
-    tokenizer.chat_template = {"default": CALLING, "tool_use": "T"}
-    folder = save(model, tmp_path / "model", tokenizer)
-    config = json.loads((tmp_path / "model" / "tokenizer_config.json").read_text())
-    config["add_eos_token"] = True
-    (tmp_path / "model" / "tokenizer_config.json").write_text(json.dumps(config))
-    pair = load_pair(target=folder, draft=folder, device="cpu", dtype="float32")
-    assert pair.encode(WORD) == (1, *pair._ids(WORD, add_special_tokens=False))
-    assert pair.tokenizer.convert_tokens_to_ids("<|call|>") in pair.as_chat().stop
-    assert WORD in text_of(pair, WORD)
-    assert set(pair.notes) == {"chat template", "left out of prompts", "settings not used"}

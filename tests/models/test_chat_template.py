@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from fakes import pair_of, tiny_model, tiny_tokenizer
 
-from sequoia import Acceptance, Pair, SamplingParams, Tree, plain, speculate
+from sequoia import Acceptance, Pair
 from sequoia.errors import BadPrompt
 from sequoia.measuring.hardware import measure_profile
 from sequoia.models import chat_template as chat
@@ -37,15 +37,6 @@ FAILING = {
     "escape": ("{{ ''.__class__.__mro__[1].__subclasses__() }}", "unsafe"),
     "import": ("{% import 'os' as os %}{{ os.getcwd() }}", "no loader"),
     "raises": ("{{ raise_exception('only tools') }}", "only tools"),
-}
-ENDLESS = {
-    "large number": "{{ 9 ** (9 ** 9) }}",
-}
-HUGE = {
-    "doubling": (
-        "{% set ns = namespace(s='x') %}{% for i in range(60) %}{% set ns.s = ns.s ~ "
-        "ns.s %}{% endfor %}"
-    ),
 }
 
 
@@ -89,14 +80,6 @@ def test_a_message_is_encoded_with_the_special_tokens_that_its_template_writes(p
     assert pair.as_chat().encode("hello", chat=False) == pair.encode("hello") != ids
 
 
-def test_a_chat_is_decoded_losslessly(pair: Pair) -> None:
-    chats = pair.as_chat()
-    params = SamplingParams(max_new_tokens=16, ignore_eos=True)
-    steps = [step.emitted for step in speculate(chats, "hello", params, Tree.kary(2, 3))]
-    assert sum(steps, ()) == sum((step.emitted for step in plain(chats, "hello", params)), ())
-    assert sum(steps, ()) != sum((step.emitted for step in plain(pair, "hello", params)), ())
-
-
 def test_chats_share_the_machine_profile_but_not_the_acceptance(pair: Pair) -> None:
     distribution = (0.0, 1.0, "sequoia")
     text = Acceptance((0.8,))
@@ -123,20 +106,14 @@ def test_a_template_that_fails_says_why(name: str) -> None:
     assert len(found["error"]) <= 200
 
 
-@pytest.mark.parametrize("name", ENDLESS)
-def test_a_template_that_never_ends_is_stopped(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chat, "_RENDER_SECONDS", 1.0)
-    with pytest.raises(BadPrompt, match="chat template took more than 1 s"):
-        ChatTemplate(ENDLESS[name], {})("hello")
-
-
-@pytest.mark.parametrize("name", HUGE)
-def test_a_template_that_takes_unlimited_memory_fails(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_template_that_takes_unlimited_memory_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chat, "_RENDER_SECONDS", 60.0)
+    doubling = (
+        "{% set ns = namespace(s='x') %}{% for i in range(60) %}{% set ns.s = ns.s ~ ns.s %}"
+        "{% endfor %}"
+    )
     with pytest.raises(BadPrompt, match="it takes too much memory"):
-        ChatTemplate(HUGE[name], {})("hello")
+        ChatTemplate(doubling, {})("hello")
 
 
 def test_after_a_template_was_stopped_the_next_prompt_is_rendered(

@@ -1,8 +1,8 @@
 """Tests CUDA graphs of a model's forward. With every prefix, a captured forward must give the same
 logits as the forward itself. A replay gets its inputs from tensors whose addresses never change.
 
-CudaCapture, which calls CUDA, is tested on a GPU (tests marked `gpu`) and with a fake CUDA. Most
-other tests use CountingCapture in its place.
+CudaCapture, which calls CUDA, is tested on a GPU (tests marked `gpu`). The other tests use
+CountingCapture in its place.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from collections.abc import Callable
 
 import pytest
 import torch
-from fake_cuda import FakeCuda
 from fakes import KINDS, PROMPTS, tiny_model, tiny_pair
 
 from sequoia.algorithm.sampling_params import SamplingParams
@@ -301,78 +300,6 @@ def test_the_rows_of_a_mask_on_a_gpu_are_aligned_to_16_bytes(rows: int, columns:
         found = aligned(mask, times)
         assert torch.equal(found, mask.repeat(1, 1, times, 1))
         assert all(found[0, 0, row].data_ptr() % 16 == 0 for row in range(times * rows))
-
-
-def test_the_main_stream_waits_for_warm_up_passes_even_if_one_fails(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """The passes before a capture run on a side stream and write to cache slots. The plain forward,
-    which comes next, writes to the same slots."""
-    cuda = FakeCuda(monkeypatch)
-    capture = CudaCapture(torch.device("cpu"))
-    cuda.log.clear()
-    left = iter([torch.zeros(1)])
-
-    def work() -> torch.Tensor:
-        cuda.log.append("pass")
-        for found in left:
-            return found
-        raise torch.OutOfMemoryError("CUDA out of memory")
-
-    with pytest.raises(torch.OutOfMemoryError):
-        capture(work)
-    assert cuda.log == ["side waits for main", "pass", "pass", "main waits for side"]
-
-
-SECOND = "operation failed due to a previous error during capture"
-
-
-@pytest.mark.parametrize(
-    ("first", "failed"),
-    [
-        (RuntimeError("a tensor was copied to the CPU"), "a tensor was copied to the CPU"),
-        (RuntimeError("CUDA error: out of memory\nCompile with..."), None),
-    ],
-)
-def test_the_error_that_made_a_capture_fail_is_the_one_that_counts(
-    first: Exception, failed: str | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Ending a failed capture raises a second error. If memory ran out, later captures may work, so
-    `failed` stays None."""
-    cuda = FakeCuda(monkeypatch)
-    model = TreeModel(tiny_model(), "llama")
-    forward = model.forward
-
-    def breaking(*given: object) -> torch.Tensor:
-        if cuda.log[-1] == "capture begins":
-            raise first
-        return forward(*given)
-
-    model.forward = GraphedForward(breaking, CudaCapture(torch.device("cpu")))
-    cuda.at_end = RuntimeError(SECOND)
-    model.open(100).capture([4])
-    assert model.forward.failed == failed
-
-
-def test_a_failed_capture_is_followed_by_one_that_succeeds(monkeypatch: pytest.MonkeyPatch) -> None:
-    """After a failed capture, torch.rand raises an error until a capture succeeds. So a second,
-    tiny capture follows at once."""
-    cuda = FakeCuda(monkeypatch)
-    capture = CudaCapture(torch.device("cpu"))
-    cuda.log.clear()
-
-    def work() -> torch.Tensor:
-        if cuda.log[-1] == "capture begins":
-            raise RuntimeError("a tensor was copied to the CPU")
-        return torch.zeros(1)
-
-    with pytest.raises(RuntimeError, match="a tensor was copied"):
-        capture(work)
-    assert cuda.log == [
-        "side waits for main",
-        "main waits for side",
-        *["capture begins", "capture ends"] * 2,
-    ]
 
 
 @pytest.mark.gpu

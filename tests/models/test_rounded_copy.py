@@ -16,7 +16,6 @@ import pytest
 import torch
 from fakes import KINDS, tiny_model, tree_logits
 from torch import nn
-from toy_models import random_model, toy_config
 
 from sequoia.models.choose_forward import use_fast_forward
 from sequoia.models.rounded_copy import (
@@ -101,13 +100,6 @@ def test_a_small_model_on_a_cpu_is_predicted_with_its_packed_weights() -> None:
     with_packed = rounded_copy_bytes(config, "m", "int8", CPU, torch.float32)
     cuda = torch.device("cuda")
     assert with_packed > 2 * rounded_copy_bytes(config, "m", "int8", cuda, torch.bfloat16)
-
-
-@pytest.mark.parametrize("kind", ["gemma2", "falcon"])
-def test_copies_of_other_families_run(kind: str) -> None:
-    hf = random_model(toy_config(kind, {}), 0)
-    for numbers in ROUNDED:
-        self_test(TreeModel(rounded_copy(hf, numbers, CPU, shared=False), kind))
 
 
 # -- products --------------------------------------------------------------------------------------
