@@ -4,9 +4,8 @@ comes, and so stays disabled until the page is reloaded."""
 
 from __future__ import annotations
 
-import pytest
 from playwright.sync_api import Browser, expect
-from run_form import choose_lanes, enter, open_more, ready, run, until
+from run_form import choose_lanes, enter, ready, run, until
 from running_app import App, Visit
 
 JOIN = "**/queue/join*"
@@ -16,8 +15,7 @@ NOT_TAKEN = "Not started: the server did not accept the request."
 WAIT = 30_000  # milliseconds
 
 
-@pytest.mark.nightly
-def test_buttons_come_back_after_a_refused_press_and_a_broken_stream(
+def test_buttons_come_back_after_a_refused_press_and_a_short_break(
     browser: Browser, app: App
 ) -> None:
     """This test ignores errors in the console, because the browser reports both failures there."""
@@ -41,20 +39,4 @@ def test_buttons_come_back_after_a_refused_press_and_a_broken_stream(
     page.wait_for_timeout(500)
     page.unroute(STREAM)
     until(page, "s.meta.label === 'measured' && s.done && !s.error")
-
-    # Gradio loads the page again when the stream stays broken
-    expect(page.locator("#pg-run")).to_be_enabled(timeout=WAIT)
-    enter(page, tokens=25)
-    page.wait_for_function("location.hash.includes('25')")
-    page.evaluate("window.isOld = true")
-    page.route(STREAM, lambda route: route.abort())
-    page.click("#pg-run")
-    page.wait_for_function("!window.isOld", timeout=WAIT)
-    page.unroute(STREAM)
-    notice = page.locator("#pg-view [data-part=notice]")
-    expect(notice).to_contain_text("which ended the run in progress", timeout=WAIT)
-    for button in ("run", "step"):
-        expect(page.locator(f"#pg-{button}")).to_be_enabled(timeout=WAIT)
-    open_more(page)
-    expect(page.locator("#pg-tokens input")).to_have_value("25")
     page.context.close()

@@ -488,7 +488,6 @@ def test_on_a_phone_no_panel_is_cut(page: Page) -> None:
     assert cut == []
 
 
-@pytest.mark.nightly
 def test_a_tree_from_design_runs_in_run_beside_plain_decoding(visit: Callable[..., Page]) -> None:
     page = visit()
     ready(page)

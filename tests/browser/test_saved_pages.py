@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from nightly_cases import nightly
 from playwright.sync_api import Browser, Page, expect
 from run_form import choose, open_more, until
 from running_app import ROOT, open_view
@@ -123,7 +122,6 @@ def test_a_saved_run_has_its_verdict_and_its_own_charts(saved: Saved, open_file:
     expect(page.locator("[data-part=speedup-so-far] .hw-chart")).to_contain_text("decode time (s)")
 
 
-@pytest.mark.nightly
 def test_a_saved_lab_still_plans_trees(saved: Saved, open_file: Open) -> None:
     """The saved Lab still plans a new tree when the number of nodes changes."""
     page = open_file(saved("Tree"))
@@ -137,7 +135,7 @@ def test_a_saved_lab_still_plans_trees(saved: Saved, open_file: Open) -> None:
 
 
 @pytest.mark.skipif(not AXE.is_file(), reason="axe-core is not installed: npm --prefix .ci ci")
-@pytest.mark.parametrize("tab", ["Run", *nightly("Tree")])
+@pytest.mark.parametrize("tab", ["Run", "Tree"])
 def test_axe_finds_nothing_wrong(saved: Saved, open_file: Open, tab: str) -> None:
     page = open_file(saved(tab), 390, "dark")
     stop_transitions(page)

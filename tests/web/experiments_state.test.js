@@ -14,13 +14,6 @@ function opened() {
   return state;
 }
 
-test("an error goes when another experiment is chosen", () => {
-  const state = opened();
-  state.error = "The recorded result could not be fetched.";
-  state.choose("ranks");
-  assert.deepEqual([state.chosen, state.error], ["ranks", ""]);
-});
-
 test("the recorded result is shown until a run has a result, then the run's result", () => {
   const state = opened();
   const recorded = result("budget");
@@ -94,15 +87,6 @@ test("a failed fetch is shown, but not the notice of another experiment's run", 
   assert.deepEqual(state.banner, { words: FAILED, isError: true });
 });
 
-test("a failed fetch is shown while a run goes on, until the visitor chooses again", () => {
-  const state = opened();
-  state.notFetched("budget");
-  state.take({ run: { name: "budget", going: true, share: 0.25 } });
-  assert.deepEqual(state.banner, { words: FAILED, isError: true });
-  state.choose("budget");
-  assert.equal(state.banner.words, "");
-});
-
 test("the visitor can choose between the recorded and the run's result only if both exist", () => {
   const state = opened();
   state.take({ run: { name: "budget", going: false, result: result("budget") } });
@@ -113,14 +97,6 @@ test("the visitor can choose between the recorded and the run's result only if b
   assert.ok(state.hasBoth);
   state.choose("ranks");
   assert.ok(!state.hasBoth);
-});
-
-test("the error of an experiment's run is not shown with another experiment", () => {
-  const state = opened();
-  state.take({ run: { name: "budget", going: false, error: "Not finished." } });
-  assert.deepEqual(state.banner, { words: "Not finished.", isError: true });
-  state.choose("ranks");
-  assert.deepEqual(state.banner, { words: "", isError: false });
 });
 
 test("a fetch that fails after another experiment was chosen shows no error", async () => {

@@ -12,7 +12,6 @@ import {
   rate,
   readable,
   seconds,
-  sentence,
   short,
   visible,
 } from "../../ui/shared/web/format.js";
@@ -47,14 +46,6 @@ test("a combining mark without a letter gets a dotted circle", () => {
 
 test("running text keeps its ordinary spaces, and shows a no-break space as a sign", () => {
   assert.equal(readable("  a\u00a0b "), "  a⍽b ");
-});
-
-test("visible leaves markup as it is", () => {
-  assert.equal(visible("<b>"), "<b>");
-});
-
-test("a sentence ends in one full stop", () => {
-  assert.deepEqual(each(sentence, ["Too long", "It is kept."]), ["Too long.", "It is kept."]);
 });
 
 test("only finite numbers are known", () => {

@@ -2,8 +2,8 @@
 // and in real time.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { chainEnd, guess, result, trialCaption as trial } from "../../ui/shared/web/step_words.js";
-import { StepTimeline, hasPhase, stepFrames } from "../../ui/shared/web/step_motion.js";
+import { chainEnd, result, trialCaption as trial } from "../../ui/shared/web/step_words.js";
+import { StepTimeline, stepFrames } from "../../ui/shared/web/step_motion.js";
 import { viewStep } from "./a_step.js";
 import { topology } from "../../ui/shared/web/tree_layout.js";
 
@@ -103,24 +103,6 @@ test("the caption says where a chain would have ended, and what the tree gained"
   );
 });
 
-test("guesses are said to be in a row only if they are on several levels", () => {
-  const caption = (parents, level) =>
-    guess(/** @type {any} */ ({ topo: topology(parents) }), level);
-  assert.equal(caption([-1, 0], 1), "The small model has guessed 1 token.");
-  assert.equal(caption([-1, 0, 0], 1), "The small model has guessed 2 tokens.");
-  assert.equal(caption([-1, 0, 1], 2), "The small model has guessed 2 tokens, one after another.");
-  assert.equal(
-    caption([-1, 0, 1, 0], 2),
-    "The small model has guessed 3 tokens, up to 2 in a row.",
-  );
-});
-
-test("a line break with its indentation is named in words", () => {
-  const step = forked();
-  const indented = { ...step, label: () => "⏎········" };
-  assert.match(trial(indented, 0), /^A new line with 8 spaces is what the large model writes/);
-});
-
 test("above temperature 0 the caption compares the draw with p/q", () => {
   const step = forked({ temperature: 0.6 });
   assert.match(
@@ -142,18 +124,6 @@ test("the caption says if there was no guess", () => {
   const step = { i: 0, tree: 0, tokens: [0], path: [0], bonus: 5, emitted: [5] };
   const alone = viewStep(step, topology([-1]), PIECES, { params: { temperature: 0 } });
   assert.match(result(alone), /^1 token from one step\. No guess:/);
-});
-
-test("the caption names a guess after the seventh by its number: “guess number 9”", () => {
-  const trials = Array.from({ length: 9 }, (_, i) => [i + 1, 0, 1, null, i === 8, null]);
-  const tokens = [0, 1, 2, 3, 4, 5, 1, 2, 3, 4];
-  const step = { i: 0, tree: 0, tokens, trials, path: [0, 9], bonus: 5, emitted: [4, 5] };
-  const topo = topology([-1, ...new Array(9).fill(0)]);
-  const wide = viewStep(/** @type {any} */ (step), topo, PIECES, { params: { temperature: 0 } });
-  assert.match(
-    result(wide),
-    /at “a”, which was rejected\. The tree had guess number 9 there, “c”: 1 token more\.$/,
-  );
 });
 
 test("a step without an accepted guess gives the target's own token", () => {
@@ -210,16 +180,6 @@ test("a step of plain decoding has two pictures, check and result, which span al
     ["check", "result"],
   );
   assert.ok(Math.abs(line.clock.at(-1) - 0.003) < 1e-9);
-});
-
-test("hasPhase is true for exactly the phases that have pictures", () => {
-  const phases = ["guess", "check", "walk", "result"];
-  const plain = { i: 0, tree: 0, tokens: [0], trials: [], path: [0], bonus: 5, emitted: [5] };
-  const alone = viewStep(plain, topology([-1]), PIECES, { params: { temperature: 0 } });
-  for (const step of [alone, stepOf(SECOND_CHILD, { path: [0, A, C] })]) {
-    const found = new Set(stepFrames(step).map(({ phase }) => phase));
-    for (const phase of phases) assert.equal(hasPhase(step, phase), found.has(phase));
-  }
 });
 
 test("a step verified from the leaves tries whole paths, and its captions mention no chain", () => {
