@@ -29,7 +29,7 @@ from sequoia.algorithm.tree import MAX_NODES, Tree
 from sequoia.algorithm.verifiers.sequoia import SEQUOIA
 from sequoia.algorithm.verifiers.verifier import Verifier
 from sequoia.decoding.engine import plain
-from sequoia.errors import BadPrompt, BadTree
+from sequoia.errors import BadTree
 from sequoia.measuring.counted_acceptance import AcceptanceByLevel, Cell, CountedAcceptance
 from sequoia.models.cache_and_mask import TreeLayout
 from sequoia.models.draft import Draft
@@ -57,10 +57,6 @@ def teacher_forced_acceptance(
     or OutOfMemory.
     """
     prompts = list(prompts)
-    if not prompts:
-        raise BadPrompt(
-            "acceptance is measured over texts; 0 prompts were given, at least 1 is needed"
-        )
     totals = np.zeros(whole(ranks, "ranks", 1, min(pair.draft.vocab, MAX_NODES - 1), BadTree))
     positions = 0
     repeated = []
@@ -102,12 +98,10 @@ def agreement(pair: Pair, texts: Iterable[str]) -> float:
 
 def shared_mass(pair: Pair, texts: Iterable[str]) -> torch.Tensor:
     """(positions,) sum(min(p, q)) at temperature 1 after each of the last `LATEST` tokens of every
-    text. Raises BadPrompt without texts."""
+    text."""
     shared = list[torch.Tensor]()
     for text in texts:
         shared += overlaps(pair, pair.encode(text)[-LATEST:], 1, 1.0)
-    if not shared:
-        raise BadPrompt("agreement is measured over texts; 0 were given, at least 1 is needed")
     return torch.cat(shared)
 
 

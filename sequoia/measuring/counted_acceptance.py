@@ -19,7 +19,7 @@ from sequoia.algorithm.step_trace import StepTrace, emitted_tokens, repetition
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
 from sequoia.decoding.engine import Decoder, run
-from sequoia.errors import BadAcceptance, BadPrompt
+from sequoia.errors import BadAcceptance
 from sequoia.models.pair import Pair
 
 # -- counts by rank and level ----------------------------------------------------------------------
@@ -225,14 +225,9 @@ def count_acceptance(
     Steps use `tree`, by default a root with `ranks` children. At the end of a run, the tree is cut
     to as many levels as there are tokens left to decode. To count by level, use a tree from
     `counting_tree`. The rates are those of the root's children, because
-    deeper nodes seldom have that many children. Raises BadPrompt without prompts."""
+    deeper nodes seldom have that many children."""
     prompts = list(prompts)
     tree = tree or Tree.from_branching([ranks])
-    if not prompts:
-        raise BadPrompt(
-            "acceptance is counted while decoding prompts; 0 prompts were given, at least 1 is "
-            "needed"
-        )
     by_level = AcceptanceByLevel()
     repeated = []
     visited = 0

@@ -15,7 +15,7 @@ from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import MAX_NODES, Tree
 from sequoia.algorithm.verifiers.verifier import Verdict
 from sequoia.decoding.engine import Decoder, run
-from sequoia.errors import BadPrompt, BadTrace, BadTree
+from sequoia.errors import BadTree
 from sequoia.models.pair import Pair
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.simulated_step_times import step_seconds
@@ -78,11 +78,7 @@ def measured_stop_rule(
     pair: Pair, prompts: Iterable[str], params: SamplingParams, profile: HardwareProfile
 ) -> StopRule:
     """The rule predicted to be fastest on the machine of `profile`. At most `params.max_new_tokens`
-    tokens are decoded after each of `prompts`, with long chains. Raises BadPrompt without
-    prompts."""
-    prompts = list(prompts)
-    if not prompts:
-        raise BadPrompt("a stop rule is measured on prompts; 0 were given, at least 1 is needed")
+    tokens are decoded after each of `prompts`, with long chains."""
     steps = [
         LongChainStep(tuple(q for q in trace.draft_p if q is not None), len(trace.verdict.path) - 1)
         for number, prompt in enumerate(prompts)
@@ -124,12 +120,7 @@ class StopRule:
 def best_stop_rule(steps: Sequence[LongChainStep], profile: HardwareProfile) -> StopRule:
     """The rule that would have been fastest on `steps` with the times of `profile`. Of equally fast
     rules, the one with the smallest `max_nodes`, then the smallest `min_prob`. A token of a shorter
-    chain counts as accepted if it was accepted in the long chain. Raises BadTrace if `steps` is
-    empty."""
-    if not steps:
-        raise BadTrace(
-            "a stop rule is chosen from steps with long chains; 0 were given, at least 1 is needed"
-        )
+    chain counts as accepted if it was accepted in the long chain."""
     longest = max(1, *(len(step.probs) for step in steps)) + 1
     seconds = [step_seconds(Tree.chain(nodes), profile) for nodes in range(1, longest + 1)]
     rules = [

@@ -21,7 +21,7 @@ from ui.run import clocks, run_handlers
 from ui.run.recordings import opened
 from ui.run.tab import RunTab
 from ui.serving.limits import LOCAL
-from ui.shared import prompts, saved_profiles
+from ui.shared import saved_profiles
 
 ROOT = Path(__file__).resolve().parents[2]
 DAMAGES = ["", "[]", "null", '{"prompts": 1, "pairs": 1, "models": 1}']
@@ -62,19 +62,6 @@ def test_a_damaged_profile_is_skipped(
     assert f"skipped {simulated}, which is damaged" in caplog.text
     assert simulated not in clocks.simulated_clocks()
     assert clocks.clock_choices()
-
-
-@pytest.mark.parametrize("damage", DAMAGES)
-def test_damaged_prompts_are_skipped(
-    damage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file = tmp_path / "prompts.json"
-    file.write_text(damage)
-    monkeypatch.setattr(prompts, "FILE", file)
-    assert [preset.name for preset in prompts.presets()] == ["code"]
-    good = {"name": "a", "text": "b"}
-    file.write_text(json.dumps({"prompts": [{"name": 1, "text": "x"}, {}, good, 5]}))
-    assert prompts.presets() == (prompts.Preset("a", "b"),)
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,10 @@ import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from sequoia.assets_folder import ASSETS
 from sequoia.errors import BadPrompt
 from sequoia.text_files import load_json
-from sequoia.validate_input import read_each
 
 # not 0: at 0 the bundled pair soon repeats itself, which flatters speculative decoding
 TEMPERATURE = 0.6
@@ -43,9 +41,6 @@ class Preset:
     text: str
 
 
-_ANYWAY = Preset("code", "def mean(values):\n    ")  # used if no prompt in the file is valid
-
-
 def require_length(prompt: str, most: int, subject: str = "the prompt has") -> None:
     """Raises BadPrompt if `prompt` has over `most` characters. subject: how the message begins."""
     if len(prompt) > most:
@@ -53,28 +48,13 @@ def require_length(prompt: str, most: int, subject: str = "the prompt has") -> N
 
 
 def presets() -> tuple[Preset, ...]:
-    """All presets, in the order of the file. Damaged entries, or a damaged file, are skipped. The
-    result is never empty, because its first preset is the default prompt."""
-    return read_each([(FILE.name, FILE)], _sound_prompts).get(FILE.name) or (_ANYWAY,)
+    """The example prompts, in the order of the file. The first is the default prompt."""
+    return read_prompts(FILE)
 
 
 def read_prompts(path: Path) -> tuple[Preset, ...]:
-    """All presets of the file at `path`. Raises LookupError, TypeError or ValueError if an entry or
-    the file is damaged, and OSError if the file cannot be read."""
-    return tuple(map(_preset, load_json(path)["prompts"]))
-
-
-def _sound_prompts(path: Path) -> tuple[Preset, ...]:
-    entries = enumerate(load_json(path)["prompts"], 1)
-    named = ((f"prompt {i} of {path.name}", entry) for i, entry in entries)
-    return tuple(read_each(named, _preset).values())
-
-
-def _preset(entry: Any) -> Preset:
-    preset = Preset(**entry)
-    if not isinstance(preset.name, str) or not isinstance(preset.text, str):
-        raise TypeError("name and text must be strings")
-    return preset
+    """All presets of the file at `path`."""
+    return tuple(Preset(**entry) for entry in load_json(path)["prompts"])
 
 
 @cache
