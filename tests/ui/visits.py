@@ -143,6 +143,21 @@ def sent(messages: Iterable[str] | AsyncIterable[str]) -> list[dict[str, Any]]:
     return [json.loads(message) for message in received]
 
 
+def lane_steps(messages: Iterable[dict[str, Any]], lane: int) -> list[dict[str, Any]]:
+    """The steps of a lane in the messages of a run."""
+    return [
+        step
+        for message in messages
+        for step, one in zip(message.get("steps", []), message.get("step_lanes", []), strict=True)
+        if one == lane
+    ]
+
+
+def results_of(messages: Iterable[dict[str, Any]]) -> list[Any]:
+    """The last results in the messages of a run."""
+    return [message["results"] for message in messages if message.get("results")][-1]
+
+
 class Gate:
     """Makes classes of decoders or races in which each step waits until the test lets it through.
     begun: released by each step when it begins to wait. passes: released by the test, once for each

@@ -8,11 +8,7 @@ compiled.
 from __future__ import annotations
 
 import functools
-import os
 import re
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -47,52 +43,6 @@ TREES = [
 ]
 GREEDY = SamplingParams(max_new_tokens=40, ignore_eos=True)
 WARM = SamplingParams(temperature=0.8, top_p=0.9, max_new_tokens=40, ignore_eos=True, seed=2)
-
-
-# For each vocabulary: are addresses multiples of 16, and are tokens drawn with replacement?
-COMPILED = {8: (False, False), 4096: (True, True)}
-
-
-@pytest.mark.nightly
-def test_the_kernel_compiles_for_a_gpu(tmp_path: Path) -> None:
-    """In a separate process, without the interpreter. This needs no GPU: the kernel is not run."""
-    code = f"""
-from triton.backends.compiler import GPUTarget
-from triton.compiler import ASTSource
-from sequoia.decoding.cuda.verify_kernel import _walk, warps
-types = dict(p="*fp64", q="*fp32", totals="*fp64", row="*i64", tokens="*i64", first="*i64",
-             count="*i64", noise="*fp64", trials="*fp64", residual="*fp64", draft="*fp64",
-             end="*fp64",
-             vocab="i32", most="i32", replacing="constexpr", block="constexpr")
-names = list(types)
-# as in a launch: addresses that torch allocates are multiples of 16
-multiples = {{(names.index(name),): [["tt.divisibility", 16]] for name in names
-             if types[name].startswith("*")}}
-for vocab, (aligned, replacing) in {COMPILED}.items():
-    source = ASTSource(_walk, signature=types, attrs=multiples if aligned else None,
-                       constexprs=dict(replacing=replacing, block=vocab))
-    made = triton.compile(source, target=GPUTarget("cuda", 90, 32),
-                          options=dict(num_warps=warps(vocab)))
-    print(len(made.asm["ptx"]), made.asm["ptx"].count("div.rn.f64"))
-"""
-    environment = {**os.environ, "TRITON_CACHE_DIR": str(tmp_path)}
-    environment.pop("TRITON_INTERPRET", None)
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env=environment,
-        cwd=Path(__file__).parents[3],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    found = [[int(number) for number in line.split()] for line in done.stdout.splitlines()]
-    assert len(found) == len(COMPILED)
-    for length, divisions in found:
-        assert length > 1000
-        # no division is made per token: a card has few float64 units, and a division costs ten of
-        # their operations
-        assert divisions <= 8
 
 
 # -- steps and whole runs --------------------------------------------------------------------------

@@ -15,17 +15,15 @@ import pytest
 from visits import Reading, request, wait
 
 from sequoia.experiments.experiment import Cell, Entry, Experiment, Places, Settings, Unit
-from sequoia.experiments.result import ExperimentResult
 from sequoia.experiments.runner import EXPERIMENTS
 from ui.experiments import experiment_job, messages
 from ui.experiments.experiment_job import ALL_DONE, ExperimentJob
 from ui.experiments.messages import MISSING, recorded_message
-from ui.experiments.tab import ExperimentsTab, KeptUnits, page
+from ui.experiments.tab import ExperimentsTab
 from ui.serving.fair_queue import Work
 from ui.serving.limits import LOCAL, Limits
 from ui.serving.model_host import ModelHost
 from ui.serving.temporary_folder import VARIABLE
-from ui.shared.markup import element
 from ui.words.experiment_result import Axis, Words
 from ui.words.experiments import WORDS
 
@@ -178,19 +176,6 @@ def test_a_visitor_who_leaves_is_forgotten(made: Callable[..., ExperimentsTab], 
     assert len(toy.ran) == UNITS
 
 
-def test_only_recent_folders_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(VARIABLE, str(tmp_path))
-    kept = KeptUnits(2)
-    first = kept.folder("a")
-    kept.folder("b")
-    kept.folder("a")
-    second = kept.folder("b")
-    kept.folder("a")
-    kept.folder("c")
-    assert first.is_dir()
-    assert not second.exists()
-
-
 def test_the_time_limit_ends_a_run(made: Callable[..., ExperimentsTab], toy: Toy) -> None:
     tab = made(Limits(seconds=0.0))
     last = parsed(runs(tab))[-1]
@@ -251,13 +236,6 @@ def test_files_that_cannot_be_written_are_reported(
 # -- recorded results ------------------------------------------------------------------------------
 
 
-def test_the_list_has_every_experiment() -> None:
-    shown = page()
-    for name, experiment in EXPERIMENTS.items():
-        assert f'data-name="{name}"' in shown
-        assert element("i", experiment.question)[3:-4] in shown
-
-
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_every_recorded_result_is_sent_with_its_figure_and_tables(name: str) -> None:
     sent = json.loads(recorded_message(name))["recorded"]
@@ -276,14 +254,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     messages._recorded_message.cache_clear()
     yield tmp_path
     messages._recorded_message.cache_clear()
-
-
-def test_a_recorded_result_is_sent(toy: Toy, folder: Path) -> None:
-    result = ExperimentResult(name="toy", label="recorded", settings={}, done=1, total=1)
-    (folder / "toy.json").write_text(result.model_dump_json(), encoding="utf-8")
-    sent = json.loads(recorded_message("toy"))["recorded"]
-    assert (sent["name"], sent["source"], sent["done"]) == ("toy", "recorded", 1)
-    assert toy.ran == []
 
 
 @pytest.mark.usefixtures("toy")

@@ -22,14 +22,6 @@ from ui.shared.saved_profiles import SAVED
 GOOD = {**start_values(START), "name": "my card"}
 
 
-@pytest.fixture
-def tab(model_host: ModelHost) -> HardwareTab:
-    with laid_out():
-        made = HardwareTab(model_host, LOCAL, RunTab(model_host, LOCAL, None))
-        made.build()
-    return made
-
-
 def form(tab: HardwareTab, store: Any = None, **typed: Any) -> dict[Any, Any]:
     """The values of the whole form, as its handler gets them. typed: values by the name of their
     field, with _ instead of -."""

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from fakes import made_profile
-from visits import KARY, PLAIN, Reading, laid_out, request, wait
+from visits import KARY, PLAIN, Reading, request, wait
 
 from sequoia import Pair, Run, machine
 from sequoia.measuring.counted_acceptance import AcceptanceByLevel, Cell
@@ -25,9 +25,7 @@ from ui.hardware.profile_job import ProfileJob
 from ui.hardware.tab import HERE, HardwareTab
 from ui.run.messages import OpenedRun
 from ui.run.report import drafted_lane
-from ui.run.tab import RunTab
 from ui.serving.limits import LOCAL
-from ui.serving.model_host import ModelHost
 from ui.shared import saved_profiles
 from ui.shared.acceptance_rates import PAPER, rates_of
 from ui.shared.saved_profiles import Entry
@@ -37,15 +35,6 @@ PROFILE = made_profile(
     target_seconds=((1, 0.02, 0.001), (64, 0.05, 0.002)),
     draft_seconds=((1, 0.0015, 0.0),),
 )
-
-
-@pytest.fixture
-def tab(model_host: ModelHost) -> HardwareTab:
-    runs = RunTab(model_host, LOCAL, None)
-    tab = HardwareTab(model_host, LOCAL, runs)
-    with laid_out():
-        tab.build()
-    return tab
 
 
 def asked(tab: HardwareTab, **values: Any) -> dict[Any, Any]:

@@ -12,7 +12,6 @@ from urllib.parse import unquote
 import pytest
 
 from ui.lossless.tables import is_far, name_of, opening, shown_test
-from ui.words.losslessness import far_words, found_words
 
 ROWS: list[dict[str, Any]] = [
     {"tokens": [" a", "b"], "rest": "", "share": 0.5, "seen": 49},
@@ -87,28 +86,6 @@ def test_a_row_is_marked_if_it_is_off_by_three_standard_deviations(
     share: float, seen: int, far: bool
 ) -> None:
     assert is_far({"share": share, "seen": seen}, 1000) is far  # one deviation is 15.8
-
-
-def test_the_words_say_how_far_off_all_counts_are() -> None:
-    found = {"draws": 20000, "distance": 0.12, "floor": 0.007, "p_value": 0}
-    words = "20,000 texts. Total variation 12.0%; chance alone gives 0.7% on average"
-    assert far_words(found) == f"{words}; p-value below 0.000001."
-    assert far_words({**found, "p_value": None}) == f"{words}."
-
-
-@pytest.mark.parametrize(
-    ("power", "is_biased", "words"),
-    [
-        (None, True, "not computed for this setting"),
-        (0.2, False, "never: no bias here"),
-        (1.0, True, "above 0.999999"),
-        (0.75, True, "0.75"),
-    ],
-)
-def test_the_words_say_whether_a_bug_would_be_found(
-    power: float | None, is_biased: bool, words: str
-) -> None:
-    assert found_words(power, is_biased, is_hidden=False) == words
 
 
 def test_a_hidden_bug_says_why() -> None:

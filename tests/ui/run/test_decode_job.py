@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import torch
-from visits import Gate, sent, wait
+from visits import Gate, lane_steps, results_of, sent, wait
 
 import sequoia.exactness.same_distribution
 import ui.run.decode_job
@@ -63,15 +63,6 @@ def raced(race: DecodeJob) -> list[dict[str, Any]]:
 
 def steps_of(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [step for message in messages for step in message.get("steps", [])]
-
-
-def lane_steps(messages: list[dict[str, Any]], lane: int) -> list[dict[str, Any]]:
-    lanes = [one for message in messages for one in message.get("step_lanes", [])]
-    return [step for step, one in zip(steps_of(messages), lanes, strict=True) if one == lane]
-
-
-def results_of(messages: list[dict[str, Any]]) -> list[Any]:
-    return [message["results"] for message in messages if message.get("results")][-1]
 
 
 # -- the stream ------------------------------------------------------------------------------------

@@ -15,7 +15,18 @@ from typing import Any
 import gradio as gr
 import pytest
 import visits
-from visits import Lane, Reading, laid_out, request, sent, slowed, values_of, wait
+from visits import (
+    Lane,
+    Reading,
+    laid_out,
+    lane_steps,
+    request,
+    results_of,
+    sent,
+    slowed,
+    values_of,
+    wait,
+)
 
 import ui.run.decode_job
 from sequoia import Decoder, Race, SamplingParams, Tree
@@ -57,20 +68,6 @@ def filled(tab: RunTab, lanes: Sequence[Lane] = LANES, **changes: Any) -> dict[A
 def raced(messages: list[dict[str, Any]]) -> str:
     """The name of the race that `messages` belong to."""
     return messages[-1]["run"]
-
-
-def lane_steps(messages: list[dict[str, Any]], lane: int) -> list[dict[str, Any]]:
-    return [
-        step
-        for message in messages
-        for step, one in zip(message.get("steps", []), message.get("step_lanes", []), strict=True)
-        if one == lane
-    ]
-
-
-def results_of(messages: list[dict[str, Any]]) -> list[Any]:
-    """The last results sent."""
-    return [message["results"] for message in messages if message.get("results")][-1]
 
 
 def event(data: Any) -> SimpleNamespace:

@@ -260,9 +260,6 @@ def test_the_previous_models_are_freed(other: Pair) -> None:
     assert all(map(run_store.get, names))
 
 
-# -- the pair in the header ------------------------------------------------------------------------
-
-
 # -- loading the first pair ------------------------------------------------------------------------
 
 
@@ -297,13 +294,3 @@ def test_a_view_opened_early_waits_until_loading_has_ended() -> None:
         return model_host.status.stage
 
     assert asyncio.run(come()) == "failed"
-
-
-def test_objects_that_stay_are_left_out_of_collections_until_the_pair_is_unloaded(
-    model_host: ModelHost, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    done: list[str] = []
-    for name in ("collect", "freeze", "unfreeze"):
-        monkeypatch.setattr(gc, name, lambda name=name: done.append(name))
-    model_host.change(fakes.tiny_pair, lambda: False, lambda ahead: None)
-    assert done == ["unfreeze", "collect", "collect", "freeze"]

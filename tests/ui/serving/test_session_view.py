@@ -159,22 +159,3 @@ def test_a_run_whose_last_message_is_on_its_way_is_not_called_lost(view: RunTab)
     assert updates[view.form.run]["interactive"] is True
     assert view.stage not in updates
     assert "did not accept" in error(view, view.job_state(asked(heard=False), request()))
-
-
-def test_the_file_is_made_although_the_recording_is_dropped_meanwhile(
-    view: RunTab, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """`buttons_now` is called when a run ends, and when a page asks about its job. If both happen
-    at the same time, one call may drop the recording while the other still makes a file from it for
-    the Save button."""
-    sent(view.run(filled(view), request()))
-    run = view.sessions.get("one")
-    assert run is not None
-    put = view.run_store.put
-
-    def put_away(recording: Any) -> None:
-        put(recording)
-        run.forget()
-
-    monkeypatch.setattr(view.run_store, "put", put_away)
-    assert view.buttons_now(request())[view.form.save]["interactive"] is True

@@ -76,15 +76,6 @@ def _details(*lanes: LaneRuns) -> tuple[str, ...]:
     return details(race_verdict(lanes), lanes)
 
 
-def test_the_details_say_what_was_corrected() -> None:
-    lanes = (PLAIN, CHAIN)
-    assert _details(*lanes)[0].endswith("comparing 1 pair of lanes (Bonferroni).")
-    twice = details(race_verdict(lanes, looks=2), lanes)
-    assert "computed 2 times, each time with more runs (Bonferroni)" in twice[0]
-    stopped = details(race_verdict(lanes, stopped=True), lanes)
-    assert "there are intervals but no p-values" in stopped[0]
-
-
 def test_the_details_say_whether_the_texts_are_the_same_and_which_clock_timed_them() -> None:
     lanes = tuple(replace(one, runs=(replace(one.runs[0], clock=A100),)) for one in (PLAIN, CHAIN))
     _, clock, texts = _details(*lanes)
