@@ -17,7 +17,6 @@ ONE, SEVERAL = 300, 170  # px, height of the only plot, and of each of several
 ACROSS, DOWN = 44, 74  # px between plots
 TITLE = 24  # px above a plot
 LETTER, MARK, LINE = 7, 48, 20  # px, about: a letter of the legend, a mark, the height of a line
-MOST_TICKS = 8
 CLEAR = "rgba(0,0,0,0)"
 
 
@@ -105,39 +104,13 @@ def _legend_height(view: View, width: int) -> int:
 
 
 def _axes(view: View) -> tuple[dict[str, Any], dict[str, Any]]:
-    points = [point for one in view["series"] for point in one["points"]]
-    ends = (point[end] for point in points for end in ("mean", "low", "high"))
-    x = _axis(view["x"], [point["x"] for point in points])
-    y = _axis(view["y"], [one for one in ends if one is not None])
-    from_zero = {} if view["y"]["scale"] == "log" else {"rangemode": "tozero"}
-    return {**x, "title": {"text": plotly_text(view["x"]["label"])}}, {**y, **from_zero}
-
-
-def _axis(about: View, values: Sequence[float]) -> dict[str, Any]:
-    if about["scale"] != "log":
-        return {}
-    ticks = log_ticks(values)
-    if len(ticks) < 2:
-        return {"type": "log"}
-    return {"type": "log", "tickvals": ticks, "ticktext": [f"{tick:.3g}" for tick in ticks]}
-
-
-def log_ticks(values: Sequence[float]) -> list[float]:
-    """The ticks of a logarithmic axis, at most MOST_TICKS. If all values are whole numbers and the
-    largest is at least 8, the ticks are powers of two. Otherwise they are 1, 2 and 5 times powers
-    of ten, or only powers of ten if the axis is long. Values that are not positive are ignored."""
-    above = [value for value in values if value > 0]
-    if not above:
-        return []
-    low, high = min(above), max(above)
-    if high >= 8 and all(value == int(value) for value in above):
-        ticks = [2.0**power for power in range(int(math.log2(high)) + 1)]
-    else:
-        steps = (1,) if high / low > 300 else (1, 2, 5)
-        powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-        ticks = [float(f"{step}e{power}") for power in powers for step in steps]
-    found = [tick for tick in ticks if 0.999 * low <= tick <= 1.001 * high]
-    return found[:: max(math.ceil(len(found) / MOST_TICKS), 1)]
+    """Logarithmic x axes are of whole numbers, with a tick at each power of two."""
+    x, y = (
+        {"type": view[name]["scale"], "title": {"text": plotly_text(view[name]["label"])}}
+        for name in ("x", "y")
+    )
+    ticks = {"tickvals": [2**i for i in range(11)]} if x["type"] == "log" else {}
+    return {**x, **ticks}, {**y, **({} if y["type"] == "log" else {"rangemode": "tozero"})}
 
 
 # -- lines -----------------------------------------------------------------------------------------

@@ -34,7 +34,7 @@ _SECOND = "var(--sq-target)"  # colour of the profile to compare with
 def verify_curve(profiles: Sequence[Named]) -> go.Figure:
     """t(n): milliseconds of a target pass over n nodes, with error bars. The knee of each profile
     is marked, if it has one."""
-    made = _figure(**_axes("nodes in the pass", profiles, ["target_seconds"]))
+    made = _figure(**_axes("nodes in the pass"))
     most = _most(profiles, "target_seconds")
     for i, (name, profile) in enumerate(profiles):
         colour = _SECOND if i else COLOURS["verify"]
@@ -44,8 +44,7 @@ def verify_curve(profiles: Sequence[Named]) -> go.Figure:
             made.add_trace(_knee(name, bend, seconds, colour))
             if i == 0:
                 words = f"knee: {bend} nodes take at<br>least 2× the time of one"
-                ax, ay = _beside_knee(bend, most)
-                _note(made, math.log10(bend), seconds * 1e3, words, ax, ay)
+                _note(made, math.log10(bend), seconds * 1e3, words, -44)
     return made.update_layout(showlegend=len(profiles) > 1)
 
 
@@ -53,7 +52,7 @@ def small_curves(profiles: Sequence[Named]) -> go.Figure:
     """Milliseconds of a draft pass by the nodes in its level, and of the engine's overhead by the
     nodes in the step."""
     title = "nodes of a level (draft) or of the tree (overhead)"
-    made = _figure(**_axes(title, profiles, ["draft_seconds", "overhead_seconds"]), showlegend=True)
+    made = _figure(**_axes(title), showlegend=True)
     for i, (name, profile) in enumerate(profiles):
         for phase, points, word, symbol in (
             ("draft", profile.draft_seconds, "draft pass", "circle"),
@@ -110,7 +109,7 @@ def heat_map(grid: SpeedupGrid) -> go.Figure:
         marker=mark,
     )
     below = 26 if row > len(levels) / 2 else -26
-    return _note(made, column, row, f"{grid.speedups[row, column]:.2f}×", 0, below)
+    return _note(made, column, row, f"{grid.speedups[row, column]:.2f}×", below)
 
 
 def batch_lines(plans: Sequence[AtBatch]) -> go.Figure:
@@ -236,43 +235,20 @@ def _knee(name: str, size: int, seconds: float, colour: str) -> go.Scatter:
     )
 
 
-def _beside_knee(bend: int, most: int) -> tuple[int, int]:
-    """The place of the knee's note, in px from the knee. Usually to the left, where the curve is
-    lower. To the right if the knee is near the y axis, so that the note does not cover the axis."""
-    is_near_axis = math.log(bend) < 0.4 * math.log(most)
-    return (64 if is_near_axis else -48), -40
-
-
-def _note(made: go.Figure, x: float, y: float, text: str, ax: int, ay: int) -> go.Figure:
-    """Adds an annotation with a line to its point. On a logarithmic axis, x is the logarithm."""
+def _note(made: go.Figure, x: float, y: float, text: str, ay: int) -> go.Figure:
+    """Adds an annotation with a line to its point. On a logarithmic axis, x is the logarithm. ay:
+    px, from the point down to the text."""
     line = {"showarrow": True, "arrowhead": 0, "arrowwidth": 1}
-    return made.add_annotation(x=x, y=y, text=text, ax=ax, ay=ay, **line)
+    return made.add_annotation(x=x, y=y, text=text, ax=0, ay=ay, **line)
 
 
-def _axes(x: str, profiles: Sequence[Named], names: Sequence[str]) -> dict[str, Any]:
-    """The x axis is logarithmic. names: the fields of HardwareProfile that are drawn."""
-    ticks = sorted({size for name in names for size in _sizes(profiles, name)})
-    low = math.log10(min(ticks))
-    high = math.log10(max(_most(profiles, name) for name in names))
-    margin = 0.06 * max(high - low, 0.5)
+def _axes(x: str) -> dict[str, Any]:
+    """The x axis is logarithmic, with a tick at each power of two."""
+    ticks = [2**i for i in range(11)]
     return {
-        "xaxis": {
-            "title": {"text": x},
-            "type": "log",
-            "tickvals": ticks,
-            "ticktext": [str(n) for n in ticks],
-            "range": [low - margin, high + margin],
-        },
+        "xaxis": {"title": {"text": x}, "type": "log", "tickvals": ticks},
         "yaxis": {"title": {"text": "ms"}, "rangemode": "tozero"},
     }
-
-
-def _sizes(profiles: Sequence[Named], name: str) -> list[int]:
-    """The ticks of the x axis: the powers of two up to the largest size. That size itself also has
-    a tick if it is not too close to the last power."""
-    most = _most(profiles, name)
-    powers = [2**i for i in range(int(math.log2(most)) + 1)]
-    return [*powers, most] if most > 1.4 * powers[-1] else powers
 
 
 def _most(profiles: Sequence[Named], name: str) -> int:

@@ -1,4 +1,4 @@
-"""The figure of an experiment: where its plots are, its lines, and its ticks."""
+"""The figure of an experiment: where its plots are, and its lines."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ui.experiments.figure import figure, log_ticks
+from ui.experiments.figure import figure
 
 PANELS = ("code, T = 0", "code, T = 0.6", "prose, T = 0", "prose, T = 0.6")
 
@@ -68,14 +68,6 @@ def test_tags_in_names_from_a_file_are_shown_as_text() -> None:
     made = figure(view(("<b>", "<i>")))
     assert made["data"][0]["name"] == "&lt;b&gt;"
     assert made["layouts"][0]["annotations"][0]["text"] == "&lt;i&gt;"
-
-
-def test_the_ticks_of_a_logarithmic_axis() -> None:
-    assert log_ticks([16, 64, 512]) == [16, 32, 64, 128, 256, 512]
-    assert log_ticks([0.02, 0.6]) == [0.02, 0.05, 0.1, 0.2, 0.5]
-    assert log_ticks([0.00001, 0.9]) == [0.00001, 0.0001, 0.001, 0.01, 0.1]
-    assert log_ticks([0, -1]) == []
-    assert len(log_ticks([1, 1024])) <= 8
 
 
 def test_a_result_without_series_has_no_plots() -> None:
