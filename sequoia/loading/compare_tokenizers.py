@@ -9,7 +9,6 @@ may predict worse.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -27,38 +26,35 @@ _TRIAL_SECONDS = 30.0  # usual tokenizers take 3
 _MORE_BYTES = 3 * 1024**3
 _SCRIPT = Path(__file__).with_name("trial_worker.py")
 _ENVIRONMENT = {"TOKENIZERS_PARALLELISM": "false"}
+_passed = set[int]()  # hashes of tokenizers that passed the test
 
 
 def refuse_slow(tokenizer: str, title: str) -> None:
     """Raises BadModel if the `tokenizers` library cannot open a tokenizer, or if that or encoding
     and decoding hard texts takes too much time or memory. tokenizer: the text of a
     tokenizer.json."""
-    try:
-        _try(tokenizer)
-    except _Failed as problem:
-        raise BadModel(f"{title}: its tokenizer cannot be used: {problem}") from None
+    key = hash(tokenizer)
+    if key in _passed:
+        return
+    if problem := _problem(tokenizer):
+        raise BadModel(f"{title}: its tokenizer cannot be used: {problem}")
+    _passed.add(key)
 
 
-class _Failed(Exception):
-    """A tokenizer failed its test; the message says why."""
-
-
-@lru_cache(maxsize=2)  # passed tests, for target and draft
-def _try(tokenizer: str) -> None:
-    """Test `tokenizer` in a separate process (trial_worker.py). Raises _Failed."""
+def _problem(tokenizer: str) -> str:
+    """What a test of `tokenizer` in a separate process (trial_worker.py) shows, "" if nothing."""
     try:
         worker = WorkerProcess.limited(_SCRIPT, _ENVIRONMENT, _MORE_BYTES)
         worker.send({"tokenizer": tokenizer, "length": MOST_CHARS})
         answer = worker.receive(_TRIAL_SECONDS)
         worker.end()
     except WorkerEnded:
-        raise _Failed("it takes too much memory, or crashes the library") from None
+        return "it takes too much memory, or crashes the library"
     if answer is None:
-        raise _Failed(
+        return (
             f"it takes more than {_TRIAL_SECONDS:g} s on texts of up to {MOST_CHARS:,} characters"
         )
-    if "error" in answer:
-        raise _Failed(_in_words(answer["error"]))
+    return _in_words(answer["error"]) if "error" in answer else ""
 
 
 def _in_words(error: str) -> str:

@@ -34,18 +34,14 @@ from sequoia.loading.read_weights import read_weights, refuse_not_finite
 from sequoia.models.choose_forward import use_fast_forward
 from sequoia.models.draft import Draft
 from sequoia.models.memory_needs import PACKED_UP_TO
-from sequoia.models.native.native_llama import has_native_forward
-from sequoia.models.packed_llama import FAMILIES, PackedLlama
-from sequoia.models.pair import SAME_WEIGHTS, Pair, RecordedAcceptance, same_weights
+from sequoia.models.packed_llama import PackedLlama
+from sequoia.models.pair import Pair, RecordedAcceptance
 from sequoia.models.rounded_copy import ROUNDED, rounded_copy, rounded_copy_bytes
 from sequoia.models.tree_forward import TreeModel
 from sequoia.text_files import load_json
 from sequoia.this_machine.dtypes import usual_dtype
 from sequoia.this_machine.memory import ROOM, require, require_possible, size
 
-# Parameters of the largest draft that is rounded to int8 on a CPU by default: its few rows are then
-# read in two thirds of the time. Larger ones have not been timed.
-_ROUNDED_UP_TO = 200_000_000
 _OFFLOAD = "; with offload=True (--offload), layers that do not fit stay in host memory"
 _Where = torch.device | SpreadPlacement | OffloadPlacement
 
@@ -222,7 +218,7 @@ class _Loading:
         self._on_progress(f"testing the passes of {source.title}")
         model = refused(
             f"{source.title} cannot run a tree",
-            lambda: self._tested(hf, source, where, draft),
+            lambda: self._tested(hf, source, where),
         )
         place = ", ".join(filter(None, (str(model.device), model.placement)))
         is_packed = isinstance(model.forward, PackedLlama)
@@ -234,30 +230,14 @@ class _Loading:
         self._on_progress(PassedCheck("draft" if draft else "target", words))
         return model
 
-    def _tested(self, hf: Any, source: Source, where: _Where, draft: bool) -> TreeModel:
-        """`hf` with its fastest forward. If no dtype was chosen, a small draft on a CPU without a
-        native forward is a copy in int8 if FastLlama serves it."""
+    def _tested(self, hf: Any, source: Source, where: _Where) -> TreeModel:
+        """`hf` with its fastest forward."""
         if hasattr(hf, "rounding"):
             name = f"{source.title} in {hf.rounding.numbers}"
             return use_fast_forward(TreeModel(hf, name), source.text)
         if not isinstance(where, torch.device):
             return placed(hf, source.title, where, source.text)
-        if draft and not self._dtype and _is_better_rounded(hf):
-            rounded = rounded_copy(hf, "int8", where, shared=True)
-            model = use_fast_forward(TreeModel(rounded, source.title), source.text)
-            if model.forward_name == "fast":
-                return model
         return use_fast_forward(TreeModel(hf, source.title), source.text)
-
-
-def _is_better_rounded(hf: Any) -> bool:
-    return (
-        hf.device.type == "cpu"
-        and hf.dtype == torch.bfloat16
-        and hf.config.model_type in FAMILIES
-        and not has_native_forward(hf)
-        and hf.num_parameters() <= _ROUNDED_UP_TO
-    )
 
 
 def loaded_bytes(source: Source, device: torch.device, dtype: torch.dtype | None) -> int:
@@ -279,8 +259,6 @@ def _fit_together(
 ) -> None:
     """Limit both models to the smaller of their vocabularies. The further tokens of the larger one
     are padding. Raises BadPair if a model has fewer tokens than the tokenizer."""
-    if same_weights(target, draft):
-        on_progress(PassedCheck("draft", SAME_WEIGHTS))
     pieces = 1 + max(tokenizer.get_vocab().values())
     ours, its = target.vocab, draft.vocab
     common = min(ours, its)

@@ -144,10 +144,9 @@ class PairRequest:
 
     device: "auto" (GPUs if there are any, as few as have room for the pair), "spread" (the target
     over all GPUs), "cpu", "cuda", "cuda:1" and so on. dtype: a key of DTYPES
-    (this_machine/dtypes.py) or "auto", the usual one of the device; a small bfloat16 draft on a CPU
-    is then rounded to int8 if it has no native pass. offload: with True, target layers that do not
-    fit on the device stay in host memory and are streamed (see offload.py). A number sets how many
-    layers stay on the device.
+    (this_machine/dtypes.py) or "auto", the usual one of the device. offload: with True, target
+    layers that do not fit on the device stay in host memory and are streamed (see offload.py). A
+    number sets how many layers stay on the device.
     """
 
     name: str = BUNDLED_NAME

@@ -1,5 +1,6 @@
-"""A race as one JSON file: the run of every lane, and the results of the analysis after the race.
-Files are read and written without the models."""
+"""A race as one JSON file: the run of every lane, the results of the analysis after the race, and
+further runs with other prompts, other seeds or both. Files are read and written without the models.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +11,92 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, TypeAdapter, with_config
 
+from sequoia.algorithm.expected_steps import SEGMENTS, ExpectedSteps
+from sequoia.algorithm.sampling_params import GREATEST_SEED
 from sequoia.algorithm.tree import MAX_NODES
-from sequoia.checked_types import CONFIG, Many, Name, Truth, Words
+from sequoia.checked_types import CONFIG, Count, LongText, Many, Name, Seconds, Truth, Words
 from sequoia.errors import BadTrace
-from sequoia.saved_files.pooled_runs import Pool, SavedExpectedSteps
 from sequoia.saved_files.race_results import MOST_LANES, Result
 from sequoia.saved_files.run_file import SavedRun, clock_of, file_text, numbered_trees, of_file
 from sequoia.saved_files.run_meta import RaceMeta
 from sequoia.validate_input import MAX_JSON_BYTES, read_dict, read_file, shown
+
+# -- further runs: with other prompts, other seeds or both -----------------------------------------
+
+
+MOST_RUNS = 40  # of one race, including its first run
+
+
+def _checked_steps(expected: ExpectedSteps) -> ExpectedSteps:
+    tokens, steps = expected.tokens, expected.steps
+    if not 1 <= len(tokens) == len(steps) <= MOST_LANES:
+        raise BadTrace(
+            f"expected_steps: {len(tokens)} texts, but {len(steps)} lists of steps; the two "
+            f"numbers must be equal, from 1 to {MOST_LANES}"
+        )
+    if not all(tokens) or any(len(of_text) != SEGMENTS for of_text in steps):
+        raise BadTrace(f"expected_steps: each text needs tokens and {SEGMENTS} segments")
+    if not all(map(sum, steps)):
+        raise BadTrace("expected_steps: the expected steps of a text must not all be 0")
+    return expected
+
+
+SavedExpectedSteps = Annotated[ExpectedSteps, AfterValidator(_checked_steps)]
+
+
+@dataclass(frozen=True)
+class PooledLane:
+    """One lane of a further run. counts, seconds: number of tokens and time of each step. tokens:
+    the ids of all tokens. expected_steps: how many steps the lane is expected to need for each text
+    of the run, None if that is not known."""
+
+    counts: Many[Annotated[int, Field(strict=True, ge=1)]]
+    seconds: Many[Seconds]
+    tokens: Many[Count]
+    expected_steps: SavedExpectedSteps | None = None
+
+    @property
+    def steps(self) -> tuple[tuple[int, float], ...]:
+        """(number of tokens, seconds) of each step."""
+        return tuple(zip(self.counts, self.seconds, strict=True))
+
+
+def _checked_further_lane(lane: PooledLane) -> PooledLane:
+    counts, seconds, tokens = lane.counts, lane.seconds, lane.tokens
+    if not counts or len(counts) != len(seconds) or sum(counts) != len(tokens):
+        raise BadTrace(
+            f"a further run of {len(counts)} steps with {sum(counts)} tokens in total, "
+            f"{len(seconds)} step times and a text of {len(tokens)} tokens; expected at least one "
+            "step, one time for each step, and as many tokens in the text as in the steps"
+        )
+    return lane
+
+
+@dataclass(frozen=True)
+class PooledRun:
+    """One further run. All lanes have the same seed. In a race of two prompts, each lane uses
+    `prompt` or `second_prompt`; otherwise all lanes use `prompt`."""
+
+    prompt: LongText
+    seed: Annotated[int, Field(strict=True, ge=0, le=GREATEST_SEED)]
+    lanes: Many[Annotated[PooledLane, AfterValidator(_checked_further_lane)]]
+    second_prompt: LongText = ""
+
+
+@dataclass(frozen=True)
+class Pool:
+    """The further runs of a race. Each time the visitor asks for more runs, a series is made.
+    verdicts: how many verdicts with p-values there have been, including the first run's; the
+    p-values are corrected for this number. stopped: whether the last series is incomplete, because
+    it ended early or is still running."""
+
+    runs: Annotated[Many[PooledRun], Field(max_length=MOST_RUNS - 1)] = ()
+    verdicts: Annotated[int, Field(strict=True, ge=1, le=MOST_RUNS)] = 1
+    stopped: Truth = False
+
+
+# -- a race ----------------------------------------------------------------------------------------
+
 
 # Of the trees (or chains) that are predicted to be nearly as fast as the fastest, the one with the
 # most expected tokens per step was chosen. Empty if the tree was not chosen in this way.

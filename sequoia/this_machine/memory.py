@@ -57,11 +57,6 @@ def _unused_by_graphs(device: torch.device) -> int:
     )
 
 
-def allocated_bytes(device: torch.device) -> int:
-    """Bytes of all tensors on a GPU; 0 for a CPU, where torch does not count them."""
-    return torch.cuda.memory_allocated(device) if device.type == "cuda" else 0
-
-
 def require(needed: float, device: torch.device, what: str, advice: str = "") -> None:
     """Raises OutOfMemory if `needed` bytes are more than the free memory of `device`. The message
     starts with `what`, such as "the run needs", and ends with `advice`."""

@@ -14,9 +14,7 @@ from transformers import AutoModelForCausalLM
 
 from sequoia import Pair, SamplingParams, Tree, plain, speculate
 from sequoia.errors import BadModel, BadPair, OutOfMemory
-from sequoia.loading.find_pair import LoadNews
 from sequoia.loading.load import load_pair
-from sequoia.loading.model_checks import PassedCheck
 from sequoia.loading.pair_request import PairRequest
 from sequoia.models.rounded_copy import ROUNDED
 
@@ -113,14 +111,3 @@ def test_memory_for_the_copy_is_counted(folder: str, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(psutil, "virtual_memory", lambda: free)
     with pytest.raises(OutOfMemory, match="the two models need about"):
         load(folder, "int8", dtype="float32")
-
-
-@pytest.mark.parametrize("other", ["copied folder", "another model"])
-def test_the_same_weights_twice_are_named(other: str, folder: str, tmp_path: Path) -> None:
-    """It is no mistake that can be refused: the pair is exact, only never faster."""
-    seed = 1 if other == "another model" else 0
-    draft = save(tiny_model(seed=seed), tmp_path / "m")
-    news: list[LoadNews] = []
-    load(folder, draft, dtype="float32", on_progress=news.append)
-    words = [one.words for one in news if isinstance(one, PassedCheck)]
-    assert any("can never be faster" in one for one in words) is (other != "another model")

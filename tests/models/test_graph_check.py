@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import pytest
 import torch
-from fakes import PROMPTS, tiny_model, tiny_pair
+from fakes import PROMPTS, tiny_pair
 
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
@@ -202,24 +202,4 @@ def test_graphs_are_tried_again_without_grouped_attention(
     assert (
         "target: trying another faster forward; the last was rejected: its logits in float32 differ"
         in caplog.text
-    )
-
-
-def test_graphs_that_keep_memory_are_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    taken = iter(range(0, 10**12, 200_000_000))
-    monkeypatch.setattr(choose_forward, "allocated_bytes", lambda _: next(taken))
-    pair = graphed(right, monkeypatch)
-    assert pair.target.no_fast_forward == (
-        "CUDA graphs off: the CUDA graphs did not free 0.2 GB when they were dropped"
-    )
-
-
-def test_a_model_with_a_short_context_runs_without_graphs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A test at a position beyond the model's context could make the card unusable until the
-    program ends, so graphs are not tested."""
-    graphed(right, monkeypatch)
-    model = TreeModel(tiny_model(), "short")
-    model.limit = 8
-    assert use_fast_forward(model).no_fast_forward == (
-        "CUDA graphs off: a test of CUDA graphs needs a context of 12 tokens; this model's has 8"
     )

@@ -17,8 +17,6 @@ from sequoia.loading.model_files import hub_folder
 from sequoia.loading.pair_request import BUNDLED_NAME, Model, PairRequest, Preset, find, presets
 from sequoia.measuring.defaults import default_chain, default_plan
 from sequoia.models.describe import describe
-from sequoia.models.pair import SAME_WEIGHTS, same_weights
-from sequoia.models.tree_forward import TreeModel
 from sequoia.this_machine.dtypes import narrowest_dtype
 from sequoia.this_machine.gpu_health import unusable_gpu
 from sequoia.this_machine.memory import ROOM, free_bytes, size, total_bytes
@@ -113,11 +111,9 @@ def _notes(pair: Pair) -> list[tuple[str, str]]:
 
 
 def _draft_note(pair: Pair) -> str:
-    """What to know about a draft that is the target itself, or a rounded copy of it; else ""."""
-    target, draft = pair.target, pair.draft
-    if isinstance(draft, TreeModel) and same_weights(target, draft):
-        return SAME_WEIGHTS
-    if draft.name != f"{target.name} in {draft.numbers}":
+    """What to know about a draft that is a rounded copy of the target; else ""."""
+    draft = pair.draft
+    if draft.name != f"{pair.target.name} in {draft.numbers}":
         return ""
     decoded = pair.as_chat() if pair.template else pair
     plan = default_plan(decoded, SamplingParams())

@@ -51,8 +51,7 @@ from sequoia.checked_types import json_of
 from sequoia.decoding.recorder import Recorded
 from sequoia.diagnosis.verdict import RaceVerdict
 from sequoia.errors import BadTrace
-from sequoia.saved_files.pooled_runs import Pool, PooledRun
-from sequoia.saved_files.race_file import LaneLog, RaceLog, saved_results
+from sequoia.saved_files.race_file import LaneLog, Pool, PooledRun, RaceLog, saved_results
 from sequoia.saved_files.race_results import Result
 from sequoia.saved_files.run_file import numbered_trees, steps_json
 from sequoia.validate_input import json_text

@@ -15,7 +15,7 @@ from typing import Any
 
 from sequoia import Lane, Pair, Race
 from sequoia.errors import BadTrace
-from sequoia.saved_files.pooled_runs import MOST_RUNS, PooledLane, PooledRun
+from sequoia.saved_files.race_file import MOST_RUNS, PooledLane, PooledRun
 from ui.run.messages import StoredRun
 from ui.run.pooled import FurtherRun, next_runs
 from ui.run.report import Tally, expected_of, ran_to_end

@@ -17,8 +17,7 @@ from typing_extensions import TypedDict  # pydantic needs this one before Python
 from sequoia import SamplingParams
 from sequoia.assets_folder import ASSETS
 from sequoia.diagnosis.verdict import RaceVerdict
-from sequoia.saved_files.pooled_runs import MOST_RUNS, PooledRun
-from sequoia.saved_files.race_file import LaneLog, RaceLog
+from sequoia.saved_files.race_file import MOST_RUNS, LaneLog, PooledRun, RaceLog
 from sequoia.text_files import load_json
 from ui.run.report import ran_to_end, sampling_of, step_of
 from ui.run.request import RunRequest

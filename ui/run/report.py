@@ -43,8 +43,7 @@ from sequoia.diagnosis.where_time_went import time_breakdown
 from sequoia.exactness.same_tokens import check_text
 from sequoia.measuring.steps_for_texts import expected_steps, fixed_lane
 from sequoia.planning.simulated_step_times import SimulatedClock
-from sequoia.saved_files.pooled_runs import Pool
-from sequoia.saved_files.race_file import LaneLog, RaceLog
+from sequoia.saved_files.race_file import LaneLog, Pool, RaceLog
 from sequoia.saved_files.race_results import Diagnosis, Lossless, Result
 from sequoia.saved_files.run_file import Run, clock_of
 from ui.run.plan import elsewhere_in

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sequoia.exactness.chi_square import ALARM
-from sequoia.exactness.losslessness.bug import Bug
+from sequoia.exactness.losslessness.bugs import Bug
 from sequoia.exactness.losslessness.comparison import Comparison, Grouping
 from sequoia.exactness.losslessness.losslessness_test import Findable
 from sequoia.exactness.same_distribution import LEAST_BITS, MIN_EXPECTED, MOST_PLACES

@@ -18,8 +18,7 @@ from itertools import islice
 import numpy as np
 
 from sequoia.algorithm.tree import Tree
-from sequoia.exactness.losslessness.bug import WALKING, Bug, Known, every_step
-from sequoia.exactness.losslessness.bugs import BUGS
+from sequoia.exactness.losslessness.bugs import BUGS, WALKING, Bug, Known, every_step
 from sequoia.exactness.losslessness.comparison import Cells, Comparison, Grouping
 from sequoia.exactness.losslessness.enumerator import (
     Distribution,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Protocol
 
 from sequoia.algorithm.sampling import Seeded
 from sequoia.algorithm.sampling_params import GREATEST_SEED, SamplingParams
@@ -13,9 +12,8 @@ from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER, verifier_named
 from sequoia.algorithm.verifiers.verifier import Verifier
 from sequoia.errors import BadSamplingParams, BadTree
-from sequoia.exactness.losslessness.bug import Bug, ChanceOfStep, every_step
-from sequoia.exactness.losslessness.bugs import BUGS
-from sequoia.exactness.losslessness.tested_models import Model, Toy, over_torch
+from sequoia.exactness.losslessness.bugs import BUGS, Bug, ChanceOfStep, every_step
+from sequoia.exactness.losslessness.tested_models import PairRows, Toy, over_torch
 from sequoia.validate_input import one_of, shown, whole
 
 TOY = "toy"
@@ -32,15 +30,7 @@ MOST_LEVELS = 6  # levels with children
 TOP = 4
 
 
-class Models(Protocol):
-    """Where p and q come from: a Toy, or PairRows (a pair of models after a prompt)."""
-
-    @property
-    def vocab(self) -> int: ...
-    @property
-    def p(self) -> Model: ...
-    @property
-    def q(self) -> Model: ...
+Models = Toy | PairRows  # where p and q come from
 
 
 @dataclass(frozen=True)

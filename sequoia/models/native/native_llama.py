@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch.nn import functional as F
 
-from sequoia.models.native.library import NoLibrary, native_library
+from sequoia.models.native.library import native_library
 from sequoia.models.packed_llama import (
     PackedLlama,
     Rotations,
@@ -82,14 +82,6 @@ def native_forward(hf: Any) -> NativeLlama | None:
     """The native forward of `hf`, or None if `hf` is of a kind that it does not support. Raises
     NoLibrary."""
     return NativeLlama(hf, hf.dtype, native_library()) if _is_supported(hf) else None
-
-
-def has_native_forward(hf: Any) -> bool:
-    """Whether `hf` has a native forward on this machine."""
-    try:
-        return _is_supported(hf) and bool(native_library())
-    except NoLibrary:
-        return False
 
 
 def _is_supported(hf: Any) -> bool:

@@ -29,6 +29,7 @@ def test_only_the_losslessness_test_and_its_tab_import_the_bugs() -> None:
     assert users == {
         ("sequoia", "exactness", "losslessness"),
         ("ui", "lossless", "messages.py"),
+        ("ui", "words", "losslessness.py"),
     }
 
 

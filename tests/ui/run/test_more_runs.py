@@ -17,8 +17,7 @@ from visits import Gate, sent, wait
 import ui.run.more_runs
 from sequoia import Pair, Race, SamplingParams
 from sequoia.errors import BadTrace
-from sequoia.saved_files.pooled_runs import PooledRun
-from sequoia.saved_files.race_file import RaceLog
+from sequoia.saved_files.race_file import PooledRun, RaceLog
 from ui.run import pooled
 from ui.run.decode_job import DecodeJob
 from ui.run.messages import OpenedRun, Recording
