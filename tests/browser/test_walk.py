@@ -102,7 +102,6 @@ def test_invalid_probabilities_are_refused_but_stay_in_the_field(page: Page) -> 
     expect(part(page, "p0")).to_have_value("0.5")
 
 
-@pytest.mark.nightly
 def test_a_step_of_a_recorded_run_is_shown_and_linked(page: Page) -> None:
     part(page, "real").click()
     part(page, "run").select_option("specinfer")

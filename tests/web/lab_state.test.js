@@ -8,15 +8,6 @@ import { widths } from "../../ui/shared/web/planner.js";
 
 globalThis.requestAnimationFrame = () => 0;
 
-test("the bar being edited stays within a shorter vector", () => {
-  const state = new LabState();
-  const origin = { label: "imported", words: "" };
-  state.take([0.4, 0.2, 0.1, 0.05], origin);
-  state.set({ pick: 3 });
-  state.take([0.6, 0.2], origin);
-  assert.equal(state.pick, 1);
-});
-
 test("a prediction is hypothetical unless times and acceptance are of the loaded pair", () => {
   const state = new LabState();
   const labelWith = (origin, profile, elsewhere) => {

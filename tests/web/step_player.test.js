@@ -118,10 +118,11 @@ test("standAt() shows the picture at a moment of the step's real time", () => {
   assert.deepEqual(phases, ["guess", "guess", "check", "walk", "result"]);
 });
 
-test("removing the step stops playback, and without a step nothing plays", () => {
+test("removing the step stops playback, and without a step nothing plays or is explained", () => {
   const { player } = playerOf();
   player.play();
   player.take(null);
+  assert.equal(player.explained, null);
   assert.equal(player.playing, false);
   assert.equal(frames.length, 0);
   player.play();

@@ -6,10 +6,9 @@ import { keptChances, meanKept, ofHundred, recordedChain } from "../../ui/tour/w
 import { division, divisionOf, finishedAs, missed, printed } from "../../ui/tour/web/division.js";
 import * as draws from "../../ui/tour/web/draws.js";
 import { seeded } from "../../ui/shared/web/random.js";
-import { factorOff, guessingCost, timesOne } from "../../ui/tour/web/pass_cost.js";
+import { guessingCost, timesOne } from "../../ui/tour/web/pass_cost.js";
 import * as placing from "../../ui/tour/web/placing.js";
 import { recordedStep, rescueOf } from "../../ui/tour/web/tree_step.js";
-import { largest, speedupTable } from "../../ui/tour/web/speedup_table.js";
 
 const json = (name) => JSON.parse(readFileSync(new URL(`../../assets/${name}`, import.meta.url)));
 const TOUR = json("lessons/tour.json");
@@ -35,11 +34,6 @@ test("a pass over n tokens costs more than over one, but less than n passes over
 test("five guesses cost five draft passes", () => {
   near(guessingCost(FLAT, 5), 0.25, 1e-12);
   near(guessingCost(CPU, 5), (5 * CPU.draft_seconds[0][1]) / CPU.target_seconds[0][1], 1e-12);
-});
-
-test("a visitor's guess of twice or half the right value is off by a factor of 2", () => {
-  assert.equal(factorOff(4, 2), 2);
-  assert.equal(factorOff(1, 2), 2);
 });
 
 test("of 64 guesses of token 0, 49 are kept; tokens with p above q replace the other 15", () => {
@@ -70,14 +64,6 @@ test("the shares of 10,000 draws are within two percentage points of p, for many
   for (let one = 0; one < 50; one++)
     assert.ok(draws.worstOff(draws.counts(p, q, throws, seeded(one)), p) < 2);
   assert.deepEqual(found, draws.counts(p, q, throws, seeded(seed)));
-});
-
-test("without the test and the correction, the draws would follow q", () => {
-  const random = seeded(3);
-  const guesses = TOUR.dice.q.map(() => 0);
-  for (let i = 0; i < 10000; i++) guesses[draws.draw(TOUR.dice.p, TOUR.dice.q, random).guess] += 1;
-  assert.ok(draws.worstOff(guesses, TOUR.dice.q) < 2);
-  assert.ok(draws.worstOff(guesses, TOUR.dice.p) > 10);
 });
 
 test("all five guesses are kept in 33 of 100 steps, and a step gives 3.7 tokens on average", () => {
@@ -143,13 +129,6 @@ test("the best four guesses are a chain of three and a second guess for the firs
   );
 });
 
-test("parents computed from places give the same places again, whatever their order", () => {
-  const placed = ["01", "0", "1", "00", "010"];
-  const parents = placing.parentsOf(placed);
-  assert.deepEqual(parents, [-1, 0, 0, 1, 1, 4]);
-  assert.deepEqual(placing.placesOf(parents).sort(), [...placed].sort());
-});
-
 test("where guesses can be added, and which guesses stay when one is removed", () => {
   assert.deepEqual(placing.freePlaces([], 2), ["0"]);
   assert.deepEqual(placing.freePlaces(["0"], 2).sort(), ["00", "1"]);
@@ -167,15 +146,6 @@ test("a tree's 4.6 tokens per step beat a chain's 3.7 at up to 1.24 times the st
   assert.equal(compared.chain.length, TOUR.which.compare.guesses + 1);
   near(placing.timesLonger(compared, FLAT), 1, 1e-9);
   assert.ok(placing.timesLonger(compared, CPU) > compared.ratio);
-});
-
-test("the table of speed-ups has no tree with fewer nodes than levels", () => {
-  const sizes = [2, 4, 8, 16];
-  const levels = [2, 4, 8];
-  const table = speedupTable(TOUR.which.compare.rates, CPU, sizes, levels);
-  assert.ok(Number.isNaN(table[2][0]) && Number.isNaN(table[1][0]));
-  const [row, column] = largest(table);
-  assert.equal(table[row][column], Math.max(...table.flat().filter((one) => !Number.isNaN(one))));
 });
 
 test("the quotient of a run is the speed-up of its verdict", () => {

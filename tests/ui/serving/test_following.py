@@ -150,21 +150,6 @@ def test_a_run_whose_page_has_gone_ends_for_its_followers(
     assert all(message["followed"] for message in sent(following))
 
 
-def test_a_run_that_ends_as_a_follower_enters_is_not_shown(
-    make_view: Callable[[Limits], RunTab], gate: Gate
-) -> None:
-    """Guards against an error for a visitor who presses Follow just as the run ends."""
-    view = make_view(LOCAL)
-    running = begin(view, gate)
-    run = view.sessions.get("one")
-    assert run is not None
-    following = run.follow()
-    gate.open()
-    sent(running)
-    run.forget()
-    assert sent(following) == []
-
-
 def test_a_visitor_who_stops_sharing_is_no_longer_followed(
     make_view: Callable[[Limits], RunTab], gate: Gate
 ) -> None:

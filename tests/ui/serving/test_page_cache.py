@@ -1,17 +1,14 @@
-"""The page is rendered once for each address of the server, sent compressed, and not sent again to
-a browser that has it. Guards against a stored answer that is wrong for the visitor: the page for
-another address, an error, or the headers of another visitor's answer."""
+"""The page is rendered once for each address of the server. Guards against a stored answer that is
+wrong for the visitor: the page for another address, or an error. tests/browser/test_page_size.py
+tests the headers and the compression."""
 
 from __future__ import annotations
 
 import asyncio
-import gzip
 from itertools import count
 from typing import Any
 
 import pytest
-from starlette.datastructures import Headers, MutableHeaders
-from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import HTMLResponse
 from starlette.types import Message, Receive, Scope, Send
 
@@ -50,12 +47,6 @@ def scope_of(query: bytes = b"", host: bytes = b"here", **changes: Any) -> Scope
 
 def answer(app: PageCache, scope: Scope) -> bytes:
     return b"".join(message.get("body", b"") for message in messages(app, scope))
-
-
-def headers(app: PageCache, *lines: tuple[bytes, bytes]) -> tuple[int, Headers]:
-    """The status and the headers of the answer to a request with the header `lines`."""
-    start = messages(app, scope_of(headers=[(b"host", b"here"), *lines]))[0]
-    return start["status"], Headers(raw=start["headers"])
 
 
 def messages(app: PageCache, scope: Scope) -> list[Message]:
@@ -114,44 +105,6 @@ def test_the_number_of_addresses_is_bounded() -> None:
     for number in range(2 * MOST_ADDRESSES):
         answer(app, scope_of(host=b"%d" % number))
     assert answer(app, scope_of(host=b"0")) != b"page 1"
-
-
-def test_a_visitors_headers_reach_nobody_else() -> None:
-    """Gradio's own middleware edits the answer that passes through it."""
-    app = PageCache(Rendered())
-
-    async def edited(scope: Scope, receive: Receive, send: Send) -> None:
-        async def edit(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).add_vary_header("Origin")
-                MutableHeaders(scope=message)["Access-Control-Allow-Origin"] = "http://me"
-            await send(message)
-
-        await app(scope, receive, edit)
-
-    cors: Any = CORSMiddleware(edited, allow_origins=["*"])
-    varies = {headers(cors, (b"origin", b"http://me"))[1]["vary"] for _ in range(5)}
-    assert len(varies) == 1
-    assert headers(app)[1]["vary"] == "Accept-Encoding"
-    assert "access-control-allow-origin" not in headers(app)[1]
-
-
-def test_the_page_is_compressed_for_browsers_that_accept_it() -> None:
-    app = PageCache(Rendered())
-    plain = answer(app, scope_of())
-    lines = [(b"host", b"here"), (b"accept-encoding", b"br, gzip")]
-    assert gzip.decompress(answer(app, scope_of(headers=lines))) == plain
-    assert headers(app, (b"accept-encoding", b"gzip"))[1]["content-encoding"] == "gzip"
-    assert "content-encoding" not in headers(app)[1]
-
-
-def test_a_browser_that_has_the_page_is_told_so() -> None:
-    app = PageCache(Rendered())
-    status, first = headers(app)
-    assert (status, first["cache-control"]) == (200, "no-cache")
-    status, second = headers(app, (b"if-none-match", b'"other", ' + first["etag"].encode()))
-    assert (status, second["etag"]) == (304, first["etag"])
-    assert headers(app, (b"if-none-match", b'W/"other"'))[0] == 200
 
 
 def test_what_the_page_needs_before_its_scripts_is_put_into_it() -> None:

@@ -311,10 +311,11 @@ export class StepMotion {
   /**
    * The node that the card beside the picture is about. Before the result: the node that is tried,
    * or null if none is. At the result: the token from the target, if there is one and the step has
-   * residuals. Otherwise: the step's `decisive` node.
+   * residuals. Otherwise: the step's `decisive` node. Without a step: null.
    * @returns {NodeId | null}
    */
   get explained() {
+    if (!this.step) return null;
     if (this.isInStep) return this.tried;
     const { residualHeads, kind, decisive } = this.step;
     return residualHeads.length && kind !== "none" ? "bonus" : decisive;
