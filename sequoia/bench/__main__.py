@@ -34,7 +34,6 @@ from sequoia.bench.command import (
 from sequoia.bench.decoders import (
     PLAIN_DTYPES,
     Contestant,
-    fastest_plain,
     hugging_face,
     other_dtypes,
     ours,
@@ -172,7 +171,7 @@ def _time(blocks: Sequence[Block], pair: Pair, others: dict[str, Pair], floor_ms
         foreign = [*outsiders(pair, Path(folder))] if blocks[0].options.outsiders else []
         for block in blocks:
             profile = block.measure(pair)
-            known = profile, fastest_plain(pair, others, profile), block.acceptance(pair)
+            known = profile, block.acceptance(pair)
             block.time(
                 [
                     *ours(pair, others, *known, block.params.temperature),

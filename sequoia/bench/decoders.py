@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -24,7 +23,7 @@ from sequoia.decoding.tree_choice import TreeChoice
 from sequoia.errors import OutOfMemory
 from sequoia.loading.load import load_pair
 from sequoia.measuring.defaults import SLACK
-from sequoia.measuring.hardware import Pass, least_seconds, opened
+from sequoia.measuring.hardware import least_seconds
 from sequoia.measuring.stopping_chain import StoppingChain, measured_stop_rule
 from sequoia.models.describe import dtype_name
 from sequoia.models.pair import Pair
@@ -34,7 +33,6 @@ from sequoia.planning.plan_for_machine import Plan, best_plan, bounds, predict
 
 PLAIN_DTYPES = ("float32", "bfloat16")  # plain decoding is timed in both, where possible
 HOPELESS = 3.0  # a dtype at least this many times slower than the fastest is not benchmarked
-_ONE_ROW_PASSES = 30
 # the stop rule of a chain is chosen on this many prompts, with this many tokens decoded after each
 _STOP_TEXTS = 3
 _STOP_TOKENS = 48
@@ -60,13 +58,12 @@ def ours(
     pair: Pair,
     others: dict[str, Pair],
     profile: HardwareProfile,
-    plain_seconds: float,
     acceptance: Acceptance,
     temperature: float,
 ) -> Iterator[Contestant]:
     """The engine's own decoders. Trees are chosen for the measured `profile`. Speed-ups are
-    predicted over plain decoding at `plain_seconds` per token. others: the pair in each dtype that
-    plain decoding is timed in, by the dtype's name."""
+    predicted over plain decoding of `pair`. others: the pair in each dtype that plain decoding is
+    timed in, by the dtype's name."""
     for name, other in others.items():
         yield _plain(f"plain, {name}", "plain", other)
     shapes = {
@@ -80,42 +77,19 @@ def ours(
             (predict(tree, acceptance, profile) for tree in trees),
             key=lambda plan: plan.predicted_speedup,
         )
-        yield _planned(name, pair, plan, plain_seconds)
-    yield _planned("Sequoia", pair, best_plan(acceptance, profile, slack=SLACK), plain_seconds)
+        yield _planned(name, pair, plan)
+    yield _planned("Sequoia", pair, best_plan(acceptance, profile, slack=SLACK))
     limits = bounds(profile)
     yield _changing("replanned", pair, lambda: Replanned(acceptance, profile, *limits, slack=SLACK))
     yield _changing("dynamic", pair, lambda: Dynamic(acceptance, profile, temperature, *limits))
-    yield _stopping(pair, profile, plain_seconds, temperature)
+    yield _stopping(pair, profile, temperature)
 
 
-def fastest_plain(pair: Pair, others: dict[str, Pair], profile: HardwareProfile) -> float:
-    """Seconds per token of plain decoding in its fastest dtype: a pass over one row, plus the
-    overhead.
-
-    A pass in each dtype is timed here, in turn. Only the ratio of the fastest time to that of the
-    pair's own dtype is used. The profile's time of a pass is multiplied by this ratio. So the
-    result stays comparable with the profile, even if the machine's speed has changed since the
-    profile was measured."""
-    if [*others.values()] == [pair]:
-        return profile.plain_seconds
-    own, *passes = [
-        Pass(opened(one.target, 1, profile.prefix_length), 1) for one in (pair, *others.values())
-    ]
-    for _ in range(_ONE_ROW_PASSES):
-        for one in (own, *passes):
-            one.run()
-    ratio = min(statistics.median(one.times) for one in (own, *passes)) / statistics.median(
-        own.times
-    )
-    return ratio * profile.verify_seconds(1) + profile.overhead(1)
-
-
-def _planned(name: str, pair: Pair, plan: Plan, plain_seconds: float) -> Contestant:
-    """The tree of `plan`, with its predicted speed-up over plain decoding at `plain_seconds` per
-    token."""
+def _planned(name: str, pair: Pair, plan: Plan) -> Contestant:
+    """The tree of `plan`, with its prediction."""
     decode = _with_tree(pair, plan.tree)
-    predicted = plan.expected_tokens * plain_seconds / plan.predicted_seconds
     full_name = f"{name}, {_size(plan.tree)}"
+    predicted = plan.predicted_speedup
     return Contestant(full_name, name, lambda: decode, predicted, plan.expected_tokens)
 
 
@@ -124,9 +98,7 @@ def _changing(name: str, pair: Pair, make: Callable[[], TreeChoice]) -> Contesta
     return Contestant(f"{name} while decoding", name, lambda: _with_tree(pair, make()))
 
 
-def _stopping(
-    pair: Pair, profile: HardwareProfile, plain_seconds: float, temperature: float
-) -> Contestant:
+def _stopping(pair: Pair, profile: HardwareProfile, temperature: float) -> Contestant:
     """A chain that stops drafting after a token the draft is unsure of. Its threshold and maximum
     length are chosen on texts that are not benchmarked."""
     texts = text_list("code", ASSETS / "survey")[:_STOP_TEXTS]
@@ -134,8 +106,7 @@ def _stopping(
     rule = measured_stop_rule(pair, texts, params, profile)
     decode = _with_tree(pair, StoppingChain(rule.max_nodes, rule.min_prob))
     name = f"chain, stops below q={rule.min_prob:g}, at most {rule.max_nodes} nodes"
-    predicted = rule.predicted_speedup * plain_seconds / profile.plain_seconds
-    return Contestant(name, "stopping chain", lambda: decode, predicted)
+    return Contestant(name, "stopping chain", lambda: decode, rule.predicted_speedup)
 
 
 def _plain(name: str, group: str, pair: Pair) -> Contestant:

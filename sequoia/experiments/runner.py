@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import torch
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from sequoia.algorithm.progress import ShouldStop
 from sequoia.errors import SequoiaError
@@ -139,7 +139,7 @@ class _Finished(BaseModel):
 
 class UnitLog:
     """A header line, then one line of JSON for each finished unit. A file with another header is
-    replaced. Damaged lines are removed, such as one that an interruption cut off.
+    replaced. A last line that an interruption cut off is removed.
 
     done: the entries of the finished units, by key. starts_over: whether a file was replaced."""
 
@@ -148,7 +148,7 @@ class UnitLog:
         first = json.dumps(header)
         found, *lines = _whole_lines(path) or [first]
         self.starts_over = found != first
-        finished = [] if self.starts_over else [*_readable(lines)]
+        finished = [] if self.starts_over else [*map(_Finished.model_validate_json, lines)]
         self.done = {one.key: one.entries for one in finished}
         kept = (first, *(one.model_dump_json() for one in finished))
         write_text(path, "".join(f"{line}\n" for line in kept))
@@ -165,14 +165,6 @@ def _whole_lines(path: Path) -> list[str]:
         return []
     text = path.read_text(encoding="utf-8", errors="replace")
     return text[: text.rfind("\n") + 1].splitlines()
-
-
-def _readable(lines: Sequence[str]) -> Iterator[_Finished]:
-    for line in lines:
-        try:
-            yield _Finished.model_validate_json(line)
-        except ValidationError:
-            continue
 
 
 def run_header(experiment: Experiment, pair: Pair, settings: Settings) -> dict[str, Any]:

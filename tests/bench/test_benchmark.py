@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from fakes import noisy, save, tiny_model, tiny_pair
 
-from sequoia import Acceptance, HardwareProfile, SamplingParams, Tree, measure_profile, survey
+from sequoia import Acceptance, HardwareProfile, SamplingParams, measure_profile, survey
 from sequoia.algorithm.best_tree import best_tree
 from sequoia.algorithm.expected_tokens import expected_tokens
 from sequoia.bench import __main__ as benchmark
@@ -23,7 +23,6 @@ from sequoia.bench.decoders import Contestant
 from sequoia.bench.table import timed
 from sequoia.errors import OutOfMemory
 from sequoia.models.pair import Pair
-from sequoia.planning.plan_for_machine import predict
 
 
 @pytest.fixture(scope="module")
@@ -99,26 +98,6 @@ def test_a_dtype_that_does_not_fit_in_memory_is_left_out(
     own = tiny_pair()
     monkeypatch.setattr(decoders, "load_pair", full)
     assert decoders.other_dtypes({}, "cpu", own) == {"float32": own}
-
-
-def test_predicted_speedups_use_the_measured_time_of_plain_decoding() -> None:
-    """The predicted speed-up is the predicted tokens per step, times the measured seconds per token
-    of plain decoding, divided by the predicted seconds per step. The profile predicts plain
-    decoding too, but this prediction is not used."""
-    pair = tiny_pair()
-    acceptance = Acceptance((0.5, 0.2))
-    profile = measure_profile(pair, sizes=(1, 4, 16), widths=(1, 4), rounds=1)
-    contestants = decoders.ours(pair, {"float32": pair}, profile, 0.5, acceptance, 0.0)
-    found = {one.group: one for one in contestants}
-    chain = max(
-        (predict(Tree.chain(n), acceptance, profile) for n in range(2, 13)),
-        key=lambda plan: plan.predicted_speedup,
-    )
-    assert found["chain"].predicted == pytest.approx(
-        chain.expected_tokens * 0.5 / chain.predicted_seconds
-    )
-    assert found["chain"].expected_tokens == chain.expected_tokens
-    assert found["plain"].predicted is found["dynamic"].predicted is None
 
 
 def test_all_contestants_decode_a_prompt_before_the_next_one() -> None:

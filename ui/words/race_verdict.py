@@ -94,17 +94,11 @@ def _was_ahead(pair: PairVerdict, lanes: Sequence[LaneRuns]) -> bool:
 
 
 def _larger_speedup(found: SpeedupRatio) -> str:
-    name = _in_sentence(found.name)
-    ratio = speedup_words(found.ratio)
-    bounds = f"95% CI: {ratio_words(found.least)} to {speedup_words(found.most)}"
-    if found.least <= 1:
-        return (
-            f"Whether {name} gains more on {found.larger} or on {found.smaller} is too close "
-            f"to call ({found.larger} over {found.smaller}: {ratio}; {bounds})."
-        )
+    close = ", so it is too close to call" if found.least <= 1 else ""
     return (
-        f"{_capital(name)}’s speed-up over plain decoding is {ratio} as large on {found.larger} as "
-        f"on {found.smaller} ({bounds})."
+        f"{_capital(_in_sentence(found.name))}’s speed-up over plain decoding is "
+        f"{speedup_words(found.ratio)} as large on {found.larger} as on {found.smaller} (95% CI: "
+        f"{ratio_words(found.least)} to {speedup_words(found.most)}){close}."
     )
 
 

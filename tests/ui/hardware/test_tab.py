@@ -164,7 +164,6 @@ def test_a_profile_is_not_compared_with_itself(tab: HardwareTab) -> None:
         (HERE, "paper", ("target", "draft")),
         ("a100-llama2-7b-jf68m", "T0.6", ("Llama2-7B", "JF68M")),
         ("a100-llama2-7b-jf68m", "paper", ("Llama2-7B", "JF68M")),
-        ("l40-offloading-llama3-70b-8b", "paper", None),
     ],
 )
 def test_times_and_acceptance_of_different_models_are_called_hypothetical(

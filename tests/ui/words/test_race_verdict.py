@@ -67,8 +67,7 @@ def test_two_prompts_are_compared_by_speed_ups() -> None:
     apart, close = on_both((2, 0.018)), on_both((5, 0.0201))
     start = "The tuned chain’s speed-up over plain decoding is 2.2× as large on code as on prose "
     assert why(*apart)[-1].startswith(start)
-    words = "Whether the tuned chain gains more on code or on prose is too close to call"
-    assert words in why(*close)[-1]
+    assert why(*close)[-1].endswith("so it is too close to call.")
     assert any("only with lanes on its own prompt" in line for line in _details(*apart))
 
 
