@@ -28,15 +28,13 @@ from sequoia.bench.command import option_parser, reports_errors, write_json
 from sequoia.decoding.engine import Decoder, run
 from sequoia.errors import BadModel
 from sequoia.loading.model_checks import checked_device
-from sequoia.loading.placement import OffloadPlacement, StreamedModel, offloaded_by_accelerate
+from sequoia.loading.placement import OffloadPlacement, StreamedModel
 from sequoia.measuring.hardware import (
     SIZES,
     WIDTHS,
-    Pass,
     bytes_read,
     checked_effort,
     measure_profile,
-    opened,
     read_speed,
 )
 from sequoia.models.choose_forward import use_fast_forward
@@ -54,7 +52,6 @@ ALL_SIZES = (*SIZES, 256, 512, 1024)
 ASSUMED = Acceptance.power_law(2.0, 0.6, 32)
 _TEXT = "The quick brown fox jumps over the lazy dog. " * 4
 _NODES = 128  # of that tree
-_ROUNDS = 5  # timed passes, to compare with accelerate
 _DRAWN = 2**22  # random numbers drawn for a matrix on a CPU, and repeated to fill it
 
 
@@ -230,25 +227,6 @@ def efficiency(pair: Pair, profile: HardwareProfile) -> dict[str, float]:
     return {**found, **non_model_share_and_memory(pair)}
 
 
-def against_accelerate(pair: Pair) -> dict[str, float]:
-    """One figure, by name: the time of a one-token pass with `accelerate`'s offloading, divided by
-    its time with ours. `accelerate` takes over the target's weights, so the target of `pair` cannot
-    be used afterwards. Empty if the target is not streamed."""
-    if not isinstance(pair.target, StreamedModel):
-        return {}
-    own = _median_pass(pair.target)
-    theirs = _median_pass(offloaded_by_accelerate(pair.target))
-    return {"one-token pass by accelerate over ours": theirs / own}
-
-
-def _median_pass(model: TreeModel) -> float:
-    one = Pass(opened(model, 1, 8), 1)
-    one.quick(lambda _: None)
-    for _ in range(_ROUNDS):
-        one.run()
-    return statistics.median(one.times)
-
-
 def non_model_share_and_memory(pair: Pair) -> dict[str, float]:
     """Figures by name: the share of a step of 128 nodes spent outside both models (median), and the
     bytes that a run needs in addition to the weights: predicted, and on CUDA also the measured
@@ -303,7 +281,7 @@ def _measure(name: str, device: torch.device, options: Namespace) -> None:
         seconds=options.seconds,
     )
     print(f"{name}: {pair.target.forward_name} on {profile.device}, {profile.dtype} (measured)")
-    found = efficiency(pair, profile) | against_accelerate(pair)
+    found = efficiency(pair, profile)
     for what, value in found.items():
         print(f"  {what:<44}{value:>16.6g}")
     if options.out:

@@ -6,9 +6,7 @@ may differ there by as much as the logits' spread."""
 from __future__ import annotations
 
 import torch
-from fakes import VOCAB, WIDTH, noisy, pair_of, tiny_model, tiny_tokenizer
-
-from sequoia import Pair
+from fakes import VOCAB, WIDTH, tiny_model
 
 SIZE = 22_000.0
 ADDED = 60.0  # less than half the distance between the bfloat16 numbers near SIZE
@@ -40,9 +38,3 @@ def _plant(layer: torch.nn.Module, added: float) -> None:
         weights[NEURON, HUGE] = GAIN
     layer.mlp.down_proj.weight[:, NEURON] = 0
     layer.mlp.down_proj.weight[HUGE, NEURON] = added / (GAIN**2 * WIDTH)
-
-
-def huge_pair(dtype: str, seed: int = 0) -> Pair:
-    """The model in `dtype` with a noisy copy as its draft, loaded from files."""
-    model = huge_model(seed)
-    return pair_of(model, noisy(model, 0.02, seed), tiny_tokenizer(), dtype)

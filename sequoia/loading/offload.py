@@ -51,9 +51,6 @@ class Copier:
         """Make all later work on the device's current stream wait for the copy that belongs to
         `ticket`."""
 
-    def finish(self) -> None:
-        """Block until no copy is in progress."""
-
 
 class CudaCopier(Copier):
     """Copies from pinned host memory to one CUDA device, on a separate stream."""
@@ -90,9 +87,6 @@ class CudaCopier(Copier):
 
     def wait(self, ticket: torch.cuda.Event) -> None:
         torch.cuda.current_stream(self._device).wait_event(ticket)
-
-    def finish(self) -> None:
-        self._stream.synchronize()
 
 
 def copier_for(device: torch.device) -> Copier:
@@ -141,14 +135,12 @@ class LayerStream:
     there, and the others are streamed.
 
     Only one pass may run at a time. A pass that fails halfway does not affect the next one. Between
-    passes the model can be saved, or restored with `remove`.
+    passes the model can be saved.
     """
 
     def __init__(
         self, hf: Any, resident: int, device: torch.device, copier: Copier | None = None
     ) -> None:
-        self.hf = hf
-        self.device = device
         self._copier = copier or copier_for(device)
         _, modules = decoder_layers(hf)
         streamed = streamed_layers(len(modules), resident)
@@ -156,27 +148,9 @@ class LayerStream:
         _move(hf, device, {id(weight) for layer in self._layers for weight in layer.weights})
         size = max((len(layer.host) for layer in self._layers), default=0)
         self._buffers = [_Buffer(self._copier.buffer(size), self._layers) for _ in self._layers[:2]]
-        self._hooks = [
-            handle for i, module in enumerate(streamed) for handle in self._hook(i, modules[module])
-        ]
-
-    def _hook(self, i: int, module: nn.Module) -> tuple[Any, Any]:
-        return (
-            module.register_forward_pre_hook(partial(self._before, i)),
-            module.register_forward_hook(partial(self._after, i)),
-        )
-
-    def remove(self) -> None:
-        """Restore the model: without hooks, entirely on the CPU, in memory that is not pinned."""
-        for handle in self._hooks:
-            handle.remove()
-        self._copier.finish()
-        for layer in self._layers:
-            layer.rest()
-        _move(self.hf, torch.device("cpu"))
-        # frees the buffers and unpins the host memory; the weights stay in that memory
-        self._layers.clear()
-        self._buffers.clear()
+        for i, module in enumerate(streamed):
+            modules[module].register_forward_pre_hook(partial(self._before, i))
+            modules[module].register_forward_hook(partial(self._after, i))
 
     # -- in a pass ---------------------------------------------------------------------------------
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from accelerate import cpu_offload
 from torch import nn
 from transformers import AutoModelForCausalLM
 
@@ -298,21 +297,6 @@ def placed(
         return StreamedModel(hf, title, plan, text)
     model = TreeModel(hf, title, plan.output, plan.layer_devices, plan.words)
     return use_fast_forward(model, text)
-
-
-def offloaded_by_accelerate(model: StreamedModel) -> TreeModel:
-    """The target of `model`, offloaded with `accelerate`'s cpu_offload for comparison. `accelerate`
-    copies every layer just before use instead of in advance. `model` cannot be used afterwards,
-    because it shares its weights with the result."""
-    model.stream.remove()
-    other = TreeModel(
-        cpu_offload(model.hf, model.device),
-        model.name,
-        model.device,
-        placement="offloaded by accelerate",
-    )
-    other.vocab = model.vocab
-    return other
 
 
 def _parts(

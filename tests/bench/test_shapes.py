@@ -11,10 +11,9 @@ import torch
 
 from sequoia import shapes
 from sequoia.errors import OutOfMemory
-from sequoia.loading.placement import StreamedModel
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.named_profiles import named_profile
-from sequoia.shapes import SHAPES, PairShape, build, shape_file
+from sequoia.shapes import SHAPES, build, shape_file
 
 CPU = torch.device("cpu")
 PARAMETERS = {
@@ -62,25 +61,6 @@ def test_a_pair_is_measured_and_written_as_a_profile(
         profile.verify_seconds(512) / profile.verify_seconds(1)
     )
     assert "draft pass of one row" in capsys.readouterr().out
-
-
-def test_a_streamed_shape_gives_the_same_logits_as_without_streaming(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    tiny = SHAPES["tiny"]
-    monkeypatch.setitem(SHAPES, "streamed", PairShape(tiny.target, tiny.draft, streamed=True))
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
-        pair = build("streamed", CPU)
-    assert "streamed" in pair.target.placement
-    streamed = pair.target.open(8).extend([1, 2, 3])
-    assert isinstance(pair.target, StreamedModel)
-    pair.target.stream.remove()
-    assert torch.allclose(
-        shapes.TreeModel(pair.target.hf, "in place").open(8).extend([1, 2, 3]),
-        streamed,
-        atol=1e-5,
-    )
 
 
 def test_without_graphs_the_forward_is_that_of_transformers() -> None:

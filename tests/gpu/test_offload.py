@@ -94,6 +94,3 @@ class DelayedCopier:
 
     def wait(self, ticket: Any) -> None:
         self._copier.wait(ticket)
-
-    def finish(self) -> None:
-        self._copier.finish()

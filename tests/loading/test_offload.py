@@ -11,7 +11,6 @@ from __future__ import annotations
 import copy
 import ctypes
 import types
-import weakref
 from typing import Any
 
 import pytest
@@ -53,10 +52,6 @@ class Late(Copier):
     def wait(self, ticket: int) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
         if found := self.waiting.pop(ticket, None):
             super().begin(*found)
-
-    def finish(self) -> None:
-        for ticket in [*self.waiting]:
-            self.wait(ticket)
 
 
 def streamed(hf: Any, resident: int = 0) -> tuple[TreeModel, LayerStream, Late]:
@@ -165,24 +160,6 @@ def test_a_pass_that_fails_does_no_harm_cpu(where: int, part: str, resident: int
     assert torch.equal(tree_logits(model), expected)
 
 
-def test_removing_the_stream_restores_the_model_cpu() -> None:
-    hf = tiny_model("qwen2", layers=3)
-    expected = tree_logits(TreeModel(copy.deepcopy(hf), "whole"))
-    model, stream, copier = streamed(hf, 1)
-    tree_logits(model)
-    count = len(copier.begun)
-    copier.begun.clear()
-    pinned = [weakref.ref(layer.host) for layer in stream._layers]
-    stream.remove()
-    # a layer's memory is unpinned when the tensor `host` is deleted, even if views of it remain
-    assert not any(memory() is not None for memory in pinned)
-    assert torch.equal(tree_logits(model), expected)
-    assert count
-    assert not copier.begun
-    assert not hf.model.layers[0]._forward_pre_hooks
-    assert hf.lm_head.weight is hf.model.embed_tokens.weight  # tied as before
-
-
 # -- copiers, and layers streamed to a GPU ---------------------------------------------------------
 
 
@@ -237,24 +214,12 @@ def test_a_copy_to_a_gpu_ends_before_the_work_that_waits_for_it_gpu() -> None:
     host = copier.host(64 * PAGE)
     buffer = copier.buffer(64 * PAGE)
     for value in range(20):
-        copier.finish()
+        torch.cuda.synchronize()
         host.fill_(value)
         copier.wait(copier.begin(host, buffer))
         assert buffer.clone().eq(value).all()
     assert is_pinned(host)
     assert host.data_ptr() % PAGE == 0
-
-
-@pytest.mark.gpu
-def test_removing_the_stream_unpins_its_memory_gpu() -> None:
-    hf = tiny_model(layers=3)
-    expected = tree_logits(TreeModel(copy.deepcopy(hf), "whole"))
-    stream = LayerStream(hf, 0, torch.device("cuda", 0))
-    weight = hf.model.layers[0].mlp.up_proj.weight
-    assert is_pinned(weight)
-    stream.remove()
-    assert not is_pinned(weight)
-    assert torch.equal(tree_logits(TreeModel(hf, "given back")), expected)
 
 
 @pytest.mark.gpu
