@@ -201,12 +201,20 @@ def rounded_distributions(scale: float) -> torch.Tensor:
     return torch.softmax(logits, -1, dtype=torch.float64)
 
 
-@pytest.mark.parametrize("likeliest", [(), (1,), (50, 700), (256, 4096)])
+# no token has a probability of 2, so that the rows are searched as on a GPU
+@pytest.mark.parametrize(
+    ("likely", "likeliest"), [(2, ()), (2, (0, 1)), (2, (0, 50, 700)), (1e-4, (256, 4096))]
+)
 @pytest.mark.parametrize("top_p", [0.05, 0.5, 0.9, 0.999])
 @pytest.mark.parametrize("scale", [1.0, 4.0, 12.0])
 def test_the_nucleus_is_that_of_a_sorted_row(
-    scale: float, top_p: float, likeliest: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+    scale: float,
+    top_p: float,
+    likely: float,
+    likeliest: tuple[int, ...],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(sampling, "_LIKELY", likely)
     monkeypatch.setattr(sampling, "_LIKELIEST", likeliest)
     probs = rounded_distributions(scale)
     found = cut(probs.clone(), top_p)
