@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import socket
 import subprocess
 import sys
@@ -20,7 +19,6 @@ from playwright.sync_api import Browser, BrowserContext, Page
 ROOT = Path(__file__).resolve().parents[2]
 CHROMIUM = "/usr/bin/chromium"
 PLACES: dict[str, dict[str, str]] = json.loads((ROOT / "assets" / "places.json").read_text())
-CALLED = re.compile(r"/run/predict$")  # the address of a handler that does not queue
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",

@@ -22,7 +22,7 @@ CARD = part("walk-card")
 @pytest.fixture
 def page(tab: Any) -> Iterator[Any]:
     """A step at temperature 1 whose walk goes down five levels."""
-    for page in opened(tab, "step", "?run=16&step=1"):
+    for page in opened(tab, "step"):
         ready(page)
         yield page
 

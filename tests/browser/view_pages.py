@@ -78,8 +78,8 @@ def address(name: str) -> str:
     return f"http://127.0.0.1:{server.server_port}/tests/browser/pages/{name}.html"
 
 
-def opened(tab: Page, name: str, query: str = "", height: int = 800) -> Iterator[Page]:
-    """The page `name` of tests/browser/pages with `query` in `tab`, 1280 wide. Any console message
+def opened(tab: Page, name: str, height: int = 800) -> Iterator[Page]:
+    """The page `name` of tests/browser/pages in `tab`, 1280 wide. Any console message
     and any request to another machine fails the test."""
     said: list[str] = []
     listeners: dict[Any, Callable[[Any], Any]] = {
@@ -93,7 +93,7 @@ def opened(tab: Page, name: str, query: str = "", height: int = 800) -> Iterator
         tab.on(event, listener)
     tab.set_viewport_size({"width": 1280, "height": height})
     tab.mouse.move(0, 0)
-    tab.goto(address(name) + query)
+    tab.goto(address(name))
     settle(tab)
     yield tab
     settle(tab)

@@ -1,26 +1,11 @@
-/* The Lab on a page of its own, with an invented hardware profile. ?dark: the dark theme. */
+/* The Lab on a page of its own, with an invented hardware profile. */
 import { publishRun } from "../../../ui/shared/web/between_tabs.js";
 import * as planner from "../../../ui/shared/web/planner.js";
-import * as shapes from "../../../ui/lab/web/tree_shapes.js";
 import * as vectors from "../../../ui/lab/web/acceptance_vectors.js";
-import { DpTable } from "../../../ui/lab/web/dp/dp_table.js";
-import { formatShare } from "../../../ui/lab/web/export_tree.js";
-import { PUBLISHED_TREES } from "../../../ui/lab/web/published_trees.js";
 import { mountLab } from "../../../ui/lab/web/lab_view.js";
 
-window.modules = {
-  planner,
-  shapes,
-  vectors,
-  DpTable,
-  formatShare,
-  PUBLISHED_TREES,
-  mountLab,
-  publishRun,
-};
-const query = new URLSearchParams(location.search);
+window.modules = { planner, vectors, publishRun };
 const sent = [];
-document.body.classList.toggle("dark", query.has("dark"));
 const made = mountLab(document.querySelector(".sq-lab"), {
   trigger: (name, data) => sent.push([name, data]),
 });

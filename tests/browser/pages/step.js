@@ -1,12 +1,10 @@
-/* Shows one step of a run in canned.json, without the Decode view and the app. Also an example of
-   how to use step_stage.js. To open the page, serve the repository's root. Parameters in the
-   address: run (a name in canned.json), step (an index), plain (no card beside the tree), dark. */
+/* Shows one step of a run in canned.json, without the Run view and the app: a step at temperature 1
+   whose walk goes down five levels. */
 import { StepStage } from "../../../ui/shared/web/step_stage.js";
 import { viewStep } from "../../../ui/shared/web/step_view.js";
 import { topology } from "../../../ui/shared/web/tree_layout.js";
 
-const query = new URLSearchParams(location.search);
-const options = { source: "recorded", hasCard: !query.has("plain") };
+const options = { source: "recorded", hasCard: true };
 const stage = new StepStage(document.getElementById("host"), options);
 const runs = await (await fetch("../canned.json")).json();
 const events = [];
@@ -22,6 +20,5 @@ function showStep(run, i) {
 
 for (const name of ["frame", "hover", "press"])
   stage.addEventListener(name, ({ detail }) => events.push({ name, ...detail }));
-document.body.classList.toggle("dark", query.has("dark"));
-showStep(runs[query.get("run") ?? "128"], Number(query.get("step") ?? 0));
+showStep(runs["16"], 1);
 Object.assign(window, { stage, runs, events, showStep });
