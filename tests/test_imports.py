@@ -42,7 +42,7 @@ PAGE = [
 NOT_THE_ENGINE = {"gradio", "plotly", "ui", "app"}
 WITHOUT_GRADIO = [
     *("ui.run." + name for name in ("messages", "request", "decode_job", "recordings", "report")),
-    *("ui.serving." + name for name in ("sessions", "fair_queue", "model_host", "job", "run_job")),
+    *("ui.serving." + name for name in ("fair_queue", "model_host", "job", "run_job")),
     *("ui.shared." + name for name in ("tree_menu", "tree_request", "prompts", "markup")),
     *("ui.experiments." + name for name in ("experiment_job", "messages")),
     *("ui.lossless." + name for name in ("lossless_job", "messages")),

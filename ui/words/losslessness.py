@@ -87,7 +87,7 @@ _NOT_CHECKED: dict[Why, str] = {
     "": "the reason was not recorded",
     "two_prompts": "only a run of one prompt can be checked; run each prompt alone",
     "not_requested": "“Verify losslessness” is not ticked",
-    "time_limit": "the run reached its time limit",
+    "time_limit": "the time limit was reached",
     "other_run": "another run is waiting for the models",
     "stopped": "the run was stopped",
 }
@@ -95,12 +95,7 @@ _NOT_CHECKED: dict[Why, str] = {
 
 def _early_words(count: SampleCount, why: Why) -> str:
     """Why the drawing ended before all samples were drawn; empty if it did not."""
-    samples = f"before all {count.wanted} samples"
-    if why == "time_limit":
-        return f"Stopped after {count.limit:.2g} s, {samples}."
-    if why == "other_run":
-        return f"Stopped {samples}: another run is waiting for the models."
-    return f"Stopped {samples}." if why else ""
+    return f"Stopped before all {count.wanted} samples: {_NOT_CHECKED[why]}." if why else ""
 
 
 def _samples_words(kind: str, p_value: float | None, count: SampleCount) -> str:

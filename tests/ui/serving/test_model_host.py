@@ -27,7 +27,7 @@ from ui.run.recordings import RunStore
 from ui.serving.fair_queue import Cancelled, Wait
 from ui.serving.limits import LOCAL
 from ui.serving.model_host import ModelHost, NotLoaded, Status, words_for
-from ui.serving.sessions import Sessions
+from ui.serving.session_view import Sessions
 
 
 @pytest.fixture(scope="module")

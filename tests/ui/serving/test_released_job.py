@@ -12,7 +12,7 @@ from ui.serving.fair_queue import Busy, Demand
 from ui.serving.job import Job
 from ui.serving.limits import LOCAL
 from ui.serving.model_host import ModelHost
-from ui.serving.sessions import Sessions
+from ui.serving.session_view import Sessions
 
 
 class OneStep(Job[str]):

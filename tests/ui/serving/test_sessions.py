@@ -13,8 +13,7 @@ from sequoia import Pair
 from ui.serving.fair_queue import Busy
 from ui.serving.limits import PUBLIC, Limits
 from ui.serving.model_host import ModelHost
-from ui.serving.session_view import SessionView
-from ui.serving.sessions import Sessions
+from ui.serving.session_view import Sessions, SessionView
 
 
 class Stub:

@@ -235,7 +235,7 @@ function modelFacts(role, { name, numbers, forward, device, placement, ...why })
 }
 
 /**
- * The list, as returned by `types_message` in ui/words/model_types.py.
+ * The list, as returned by `types_message` in ui/models/view.py.
  * @typedef {{summary: string, rows: {name: string, result: string, words: string}[]}} Types
  */
 
