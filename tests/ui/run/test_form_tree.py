@@ -85,31 +85,6 @@ def test_whatever_a_browser_asks_has_an_answer(model_host: ModelHost, asked: Any
     assert answer == {"parents": None, "waits": False}
 
 
-def test_a_tree_is_planned_once_until_something_new_is_measured(
-    model_host: ModelHost, pair: Pair, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Guards against open pages that plan the same trees over and over while a run is timed."""
-    planned: list[str] = []
-    known_tree = TreeRequest.known_tree
-
-    def counted(self: TreeRequest, *arguments: Any) -> Tree | None:
-        planned.append(self.kind)
-        return known_tree(self, *arguments)
-
-    monkeypatch.setattr(TreeRequest, "known_tree", counted)
-    trees = FormTrees(model_host, LOCAL)
-    for kind in ("best", "best", "planned", "best"):
-        parents(trees, {"kind": kind, "numbers": "9, 4"})
-    assert planned == ["best", "planned"]
-    monkeypatch.setattr(pair.measured, "acceptances", {**pair.measured.acceptances, "new": None})
-    parents(trees, {"kind": "best", "numbers": "9, 4"})
-    monkeypatch.setattr(
-        pair.measured, "profile", replace(defaults.machine(pair), date="2026-01-02")
-    )
-    parents(trees, {"kind": "best", "numbers": "9, 4"})
-    assert planned == ["best", "planned", "best", "best"]
-
-
 def test_a_chat_message_has_the_tree_of_its_own_acceptance(
     model_host: ModelHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
