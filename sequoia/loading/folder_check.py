@@ -11,13 +11,15 @@ outputs, or name an attention kernel that is not installed here or is downloaded
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
-from transformers import CONFIG_MAPPING
+from transformers import AutoConfig
 
 from sequoia.errors import BadModel
 from sequoia.loading.model_files import (
@@ -223,7 +225,10 @@ _HOW_IT_RAN = re.compile(
 def read_config(fields: Mapping[str, Any], folder: Path) -> Any:
     """The `transformers` config with `fields`, those of the checked config.json in `folder`. Errors
     of `transformers` pass through."""
-    config = CONFIG_MAPPING[fields["model_type"]].from_dict(_of_the_model(fields))
+    with TemporaryDirectory() as place:  # only from a file are numbers like infinity decoded
+        text = json.dumps(_of_the_model(fields))
+        (Path(place) / CONFIG).write_text(text, encoding="utf-8")
+        config = AutoConfig.from_pretrained(place, trust_remote_code=False, local_files_only=True)
     config.name_or_path = str(folder)  # some tokenizers are chosen by it
     return config
 

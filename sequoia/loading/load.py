@@ -276,11 +276,8 @@ def _fit_together(
 
 
 def recorded_acceptances(path: Path) -> tuple[RecordedAcceptance, ...]:
-    """The acceptance recorded in the file at `path`, for each temperature and kind of text. Empty
-    if the file is missing. Where rates fitted to whole trees are recorded, they are used instead of
-    the counted rates."""
-    if not path.is_file():
-        return ()
+    """The acceptance recorded in the file at `path`, for each temperature and kind of text. Where
+    rates fitted to whole trees are recorded, they are used instead of the counted rates."""
     rows = load_json(path)["measured"]
     return tuple(
         RecordedAcceptance(

@@ -49,8 +49,6 @@ def checked_name(ref: Any) -> str:
             f"{shown(name)} is a GGUF file, which cannot be loaded here; give the model that it "
             "was made from (a folder or an id with safetensors weights)"
         )
-    if os.path.isfile(name):  # noqa: PTH113
-        raise BadModel(f"{shown(name)} is a file; give the model's folder")
     if not is_hub_id(name):
         raise BadModel(
             f"{shown(name)} is neither a folder nor a Hugging Face id (usually owner/name)"

@@ -58,11 +58,7 @@ def _chat_words(chat: ChatFormat | str, tokenizer: Any) -> str:
 def _left_out(ends: TextEnds, chat: ChatFormat | str, tokenizer: Any) -> Iterator[str]:
     """The tokens that are left out of prompts, and which program part adds them."""
     for maker, one in (("tokenizer", ends), ("chat template", chat)):
-        if isinstance(one, str):
-            continue
-        if one.doubled:
-            yield f"a second {_names(one.doubled, tokenizer)} that the {maker} puts at the start"
-        if one.stops:
+        if not isinstance(one, str) and one.stops:
             yield f"{_names(one.stops, tokenizer)} that the {maker} puts at the end"
 
 

@@ -1,8 +1,8 @@
 """How a prompt becomes token ids: the special tokens that a tokenizer or a chat template puts
-around it, those among them that are left out, and the chat template, tried with made-up messages.
+around it, and the chat template, tried with made-up messages.
 
-Left out are a second beginning-of-text token and what comes after the text, such as a stop token,
-after which there is nothing to continue."""
+What comes after the text is left out, such as a stop token, after which there is nothing to
+continue."""
 
 from __future__ import annotations
 
@@ -20,11 +20,10 @@ from sequoia.validate_input import and_list
 
 @dataclass(frozen=True)
 class TextEnds:
-    """begin: token ids that are put before a text. doubled, stops: those that the tokenizer adds at
-    its beginning and at its end, but that are left out."""
+    """begin: token ids that are put before a text. stops: those that the tokenizer adds at its end,
+    but that are left out."""
 
     begin: tuple[int, ...]
-    doubled: tuple[int, ...]
     stops: tuple[int, ...]
 
 
@@ -34,16 +33,7 @@ def text_ends(tokenizer: Any) -> TextEnds:
     ids = tokenizer("a")["input_ids"]
     starts = (i for i in range(len(ids)) if ids[i : i + len(text)] == text)
     start = next(starts, 0)
-    extra = doubled(ids[:start], tokenizer)
-    return TextEnds(tuple(ids[len(extra) : start]), extra, tuple(ids[start + len(text) :]))
-
-
-def doubled(ids: Sequence[int], tokenizer: Any) -> tuple[int, ...]:
-    """The ids at the beginning of `ids` that repeat the special token after them."""
-    same = [*takewhile(lambda token: token == ids[0], ids)]
-    added = tokenizer.added_tokens_decoder
-    is_special = bool(same) and same[0] in added and added[same[0]].special
-    return tuple(same[1:]) if is_special else ()
+    return TextEnds(tuple(ids[:start]), tuple(ids[start + len(text) :]))
 
 
 def stops_at_end(ids: Sequence[int], stop: Collection[int]) -> tuple[int, ...]:
@@ -53,12 +43,10 @@ def stops_at_end(ids: Sequence[int], stop: Collection[int]) -> tuple[int, ...]:
 
 @dataclass(frozen=True)
 class ChatFormat:
-    """A chat template that works. doubled, stops: ids that the template writes at the beginning and
-    at the end of a chat, but that are left out. stop: ids that end an answer, besides those that
-    end every text."""
+    """A chat template that works. stops: ids that the template writes at the end of a chat, but
+    that are left out. stop: ids that end an answer, besides those that end every text."""
 
     template: ChatTemplate
-    doubled: tuple[int, ...]
     stops: tuple[int, ...]
     stop: frozenset[int]
 
@@ -67,7 +55,7 @@ class ChatFormat:
         are added, because the template contains them. encode: converts a text to token ids. Raises
         BadPrompt."""
         ids = encode(self.template(message), add_special_tokens=False)
-        return ids[len(self.doubled) : len(ids) - len(self.stops)]
+        return ids[: len(ids) - len(self.stops)]
 
 
 def tried_format(tokenizer: Any, stop: frozenset[int]) -> ChatFormat | str:
@@ -77,11 +65,9 @@ def tried_format(tokenizer: Any, stop: frozenset[int]) -> ChatFormat | str:
     if isinstance(template, str):
         return template
     word = _word()
-    before, _, rest = template(word).partition(word)
-    first, last = (_ids(text, tokenizer) for text in (before, rest.rpartition(word)[2]))
-    extra = doubled(first, tokenizer)
+    last = _ids(template(word).rpartition(word)[2], tokenizer)
     ends = _answer_end(template, tokenizer, last[-1:])
-    return ChatFormat(template, extra, stops_at_end(last, stop), ends - stop)
+    return ChatFormat(template, stops_at_end(last, stop), ends - stop)
 
 
 def _working_template(tokenizer: Any) -> ChatTemplate | str:

@@ -60,7 +60,7 @@ def test_a_folder_of_an_odd_name_is_that_folder(
         ("~nobody-here/x", "is neither a folder nor"),
         ("a\0b", "is neither a folder nor"),
         ("model.gguf", "is a GGUF file"),
-        (__file__, "is a file; give the model's folder"),
+        (__file__, "is neither a folder nor"),
     ],
 )
 def test_the_rest_is_refused(written: str, cause: str) -> None:

@@ -13,11 +13,11 @@ import model_types
 import pytest
 import torch
 import transformers
-from model_types import Outcome, faults, outcomes, summary, try_config
+from model_types import faults, outcomes, summary, try_config
 from toy_models import kinds
-from toy_variants import condition, variants
+from toy_variants import condition
 
-from sequoia.loading.model_families import ModelType, known_types
+from sequoia.loading.model_families import known_types
 from sequoia.models.tree_forward import TreeModel
 
 KNOWN = known_types()
@@ -77,42 +77,6 @@ def test_a_refused_config_gives_the_reason_of_the_list(tmp_path: Path) -> None:
         assert (found.status, found.words) == ("refused", one.reason)
 
 
-# -- variants --------------------------------------------------------------------------------------
-
-
-def test_variants_follow_from_the_fields_of_the_config() -> None:
-    ropes = {f"rope {name}" for name in ("linear", "dynamic", "yarn", "llama3", "longrope")}
-    switches = {"attention_bias=True", "mlp_bias=True", "tie_word_embeddings=True"}
-    assert set(variants("llama")) == {
-        "base",
-        "num_key_value_heads=1",
-        "num_key_value_heads=4",
-        *ropes,
-        *switches,
-    }
-    assert {"parallel_attn=False", "new_decoder_architecture=True", "multi_query=False"} <= set(
-        variants("falcon")
-    )
-    assert variants("gemma2")["factors"]["attn_logit_softcapping"] == 5.0
-
-
-def test_a_type_with_sliding_windows_is_also_tested_with_full_attention() -> None:
-    """Some layers of Gemma 2 have a sliding window. All its variants except "base" have full
-    attention in every layer instead."""
-    name, needed = condition("gemma2")
-    assert (name, needed["layer_types"]) == (
-        "full attention in every layer",
-        ["full_attention"] * 2,
-    )
-    assert all(
-        needed.items() <= changes.items()
-        for one, changes in variants("gemma2").items()
-        if one != "base"
-    )
-    assert condition("llama") == ("", {})
-    assert condition("bert") == ("is_decoder=True", {"is_decoder": True})
-
-
 # -- outcomes --------------------------------------------------------------------------------------
 
 
@@ -144,42 +108,3 @@ def test_logits_that_are_slightly_wrong_differ(
     monkeypatch.setattr(model_types, "distances", lambda *_: off)
     found = try_config("llama", {}, tmp_path)
     assert (found.status, found.words) == ("differs", f"logits off by {words} standard deviations")
-
-
-def test_an_unexpected_exception_while_loading_is_a_crash(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def broken(**_: object) -> None:
-        raise AttributeError("no such thing")
-
-    monkeypatch.setattr(model_types, "load_pair", broken)
-    found = try_config("llama", {}, tmp_path)
-    assert (found.status, found.words) == ("crashed", "AttributeError: no such thing")
-
-
-RUNS = Outcome("runs")
-REFUSED = Outcome("refused", "has none")
-
-
-@pytest.mark.parametrize(
-    ("found", "name", "wanted"),
-    [
-        (
-            {"base": RUNS, "x": REFUSED, "y": Outcome("no model", "?")},
-            "",
-            ModelType("t", "runs", without=(("x", "has none"),)),
-        ),
-        (
-            {"base": REFUSED, "full": RUNS, "x": RUNS},
-            "full",
-            ModelType("t", "partly", "has none", "full"),
-        ),
-        ({"base": REFUSED, "full": REFUSED}, "full", ModelType("t", "refused", "has none")),
-        ({"base": Outcome("no model", "E: 1")}, "", ModelType("t", "not built", "E: 1")),
-    ],
-    ids=["without", "partly", "refused", "not built"],
-)
-def test_outcomes_are_summed_up_as_a_line_of_the_list(
-    found: dict[str, Outcome], name: str, wanted: ModelType
-) -> None:
-    assert summary("t", found, name) == wanted

@@ -112,7 +112,6 @@ def like_bert() -> Any:
 ADDING = {
     "end": (lambda: adding("A", "</s>"), [], ["</s>"]),
     "both": (lambda: adding("<s>", "A", "</s>"), ["<s>"], ["</s>"]),
-    "beginning twice": (lambda: adding("<s>", "<s>", "A"), ["<s>"], ["<s>"]),
     "separator": (like_bert, [], ["[SEP]"]),
 }
 
@@ -137,7 +136,6 @@ def test_special_tokens_that_the_visitor_typed_stay() -> None:
 # Templates, and what stays of what they write. Of the last two, all of it.
 WRITING = {
     "end": ("{{ messages[0].content }}{{ eos_token }}", WORD),
-    "beginning twice": ("{{ bos_token }}<s>[{{ messages[0].content }}]", f"<s>[{WORD}]"),
     "end inside": ("{{ bos_token }}[{{ messages[0].content }}</s>]", f"<s>[{WORD}</s>]"),
     "end of an answer": (
         "{% for m in messages %}{{ m.content }}<|call|>{% endfor %}",

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 import torch
 from fakes import tiny_model
-from transformers.integrations.sdpa_attention import repeat_kv, sdpa_attention_forward
 
 from sequoia.algorithm.tree import Tree
 from sequoia.models import grouped_attention as grouped_module
@@ -32,27 +31,6 @@ def states(heads: int, kv_heads: int, rows: int, columns: int) -> list[torch.Ten
         torch.randn(1, kv_heads, columns, 16),
         mask,
     ]
-
-
-@pytest.mark.parametrize(("heads", "kv_heads"), [(8, 2), (8, 1), (6, 3)])
-@pytest.mark.parametrize(("rows", "columns"), [(2, 33), (64, 512), (5, 40)])
-def test_it_equals_attention_to_repeated_keys(
-    heads: int, kv_heads: int, rows: int, columns: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """With (8, 1) there is a single key head. `transformers` then repeats it as a view with stride
-    0 instead of a copy."""
-    module = SimpleNamespace(num_key_value_groups=heads // kv_heads, is_causal=True)
-    given = states(heads, kv_heads, rows, columns)
-    expected, _ = sdpa_attention_forward(module, *given, scaling=0.3)
-    repeated: list[int] = []
-    monkeypatch.setattr(
-        "transformers.integrations.sdpa_attention.repeat_kv",
-        lambda *one: (repeated.append(1), repeat_kv(*one))[1],
-    )
-    found, _ = grouped_attention(module, *given, scaling=0.3)
-    assert found.shape == expected.shape == (1, rows, heads, 16)
-    assert torch.allclose(found, expected, atol=1e-5)
-    assert repeated == []
 
 
 @pytest.mark.parametrize("special", [{"position_bias": torch.zeros(1)}, {"s_aux": torch.zeros(1)}])
