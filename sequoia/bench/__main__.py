@@ -11,7 +11,7 @@ The machine's profile is measured before each table, and trees are planned with 
 from __future__ import annotations
 
 import sys
-from argparse import ArgumentTypeError, Namespace
+from argparse import Namespace
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from datetime import datetime
@@ -49,7 +49,6 @@ from sequoia.models.pair import Pair
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.text_files import require_writable
 from sequoia.this_machine.dtypes import DTYPES
-from sequoia.validate_input import shown
 
 
 @reports_errors
@@ -185,24 +184,18 @@ def _time(blocks: Sequence[Block], pair: Pair, others: dict[str, Pair], floor_ms
 # -- the command line ------------------------------------------------------------------------------
 
 
-def _at_least(least: int, what: str) -> Callable[[str], int]:
-    """A parser of whole numbers from `least` on. what: the words for such a number in the error
-    message, such as "a number of layers"."""
+def _at_least(least: int) -> Callable[[str], int]:
+    """A parser of whole numbers from `least` on."""
 
-    def parse(text: str) -> int:
-        try:
-            value = int(text)
-        except ValueError:
-            value = least - 1
-        if value < least:
-            raise ArgumentTypeError(f"{shown(text)} is not {what} ({least} or more)")
+    def whole_number(text: str) -> int:
+        if (value := int(text)) < least:
+            raise ValueError
         return value
 
-    return parse
+    return whole_number
 
 
-_positive = _at_least(1, "a whole number")
-_layers = _at_least(0, "a number of layers")
+_positive = _at_least(1)
 
 
 def _options(argv: Sequence[str] | None) -> Namespace:
@@ -213,7 +206,7 @@ def _options(argv: Sequence[str] | None) -> Namespace:
     parser.add_argument(
         "--offload",
         nargs="?",
-        type=_layers,
+        type=_at_least(0),
         const=True,
         default=False,
         metavar="N",

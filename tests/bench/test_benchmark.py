@@ -154,7 +154,7 @@ def test_a_bad_option_is_refused_before_models_are_loaded(
 @pytest.mark.parametrize(
     ("command", "options", "says"),
     [
-        (benchmark, "--offload -1", "'-1' is not a number of layers (0 or more)"),
+        (benchmark, "--offload -1", "invalid whole_number value: '-1'"),
         (survey, "--prompts code other/code.json", "names the same kind twice"),
     ],
 )

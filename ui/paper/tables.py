@@ -8,6 +8,7 @@ from typing import Any
 
 from sequoia.planning.paper_results import OURS, SEQUENCES, PaperRow, PaperTable, Result
 from ui.shared.markup import Markup, element
+from ui.words.figures import signed
 
 SEQUENCES_HEAD = "sequen\u00adces"  # a soft hyphen, because the column is narrow on a phone
 HEADS = (  # the heads of the columns after the first two
@@ -101,7 +102,7 @@ def _cells(table: PaperTable, result: Result) -> list[Markup]:
         f"{result.tokens:.2f}",
         times(result.speedup),
         times(simulated),
-        signed(deviation(simulated, result.speedup)),
+        signed(deviation(simulated, result.speedup), 1),
     ]
     small = element("small", _tree_words(table, result))
     name = element("th", METHODS[result.method], small, scope="row")
@@ -141,12 +142,6 @@ def deviation(simulated: float, paper: float) -> float:
     return simulated / paper - 1
 
 
-def signed(share: float) -> str:
-    """A fraction as a signed percentage: "+3.4%", "−11.0%", "0.0%"."""
-    text = f"{100 * share:+.1f}%"
-    return text[1:] if float(text[:-1]) == 0 else text.replace("-", "−")
-
-
 def spread(shares: Sequence[float]) -> str:
     """The smallest and the largest of some fractions: "−1.2% to +3.4%"."""
-    return f"{signed(min(shares))} to {signed(max(shares))}"
+    return f"{signed(min(shares), 1)} to {signed(max(shares), 1)}"

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from sequoia.experiments.result import At, Estimate, ExperimentResult, Ratio, Row, score
+from ui.words.figures import signed
 
 MEASURED = "measured"
 CLEARLY = "“Clearly” means that the 95% interval of the ratio excludes 1."
@@ -196,11 +197,5 @@ def answer(
     means = [ratio.ratio.mean - 1 for ratio in ratios]
     return (
         f"{one} {verb.format(first)} {other} in {most} of {counts.total} cases{where}, and "
-        f"{second} in {least or 'none'} ({_percent(min(means))} to {_percent(max(means))})."
+        f"{second} in {least or 'none'} ({signed(min(means))} to {signed(max(means))})."
     )
-
-
-def _percent(share: float) -> str:
-    """ "+13%" or "−2%" """
-    words = f"{share:+.0%}".replace("-", "−")
-    return "0%" if words in ("+0%", "−0%") else words

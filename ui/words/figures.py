@@ -30,6 +30,12 @@ def text_words(kind: str) -> str:
     return "Python code" if kind == "code" else kind
 
 
+def signed(share: float, decimals: int = 0) -> str:
+    """A share as a signed percentage: "+13%", "−2%", "0%"."""
+    text = f"{100 * share:+.{decimals}f}%"
+    return text[1:] if float(text[:-1]) == 0 else text.replace("-", "−")
+
+
 def p_words(p: float) -> str:
     """A p-value."""
     return "below 0.000001" if p < 1e-6 else f"{p:.2g}"

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from sequoia.experiments.claims import CLOSE, ENOUGH, STRAIGHT
 from sequoia.experiments.result import Estimate, Ratio, score
+from ui.words.figures import signed
 
 INTRODUCTION = ": its claims, and what comes out here."  # follows the paper's title
 OF_CLAIMS = (
@@ -64,9 +65,9 @@ def gain_words(ratios: Sequence[Ratio]) -> str:
     found = score(ratios)
     interval = ""
     if best.low is not None and best.high is not None:
-        ends = f"{_percent(best.low)} to {_percent(best.high)}"
+        ends = f"{signed(best.low - 1)} to {signed(best.high - 1)}"
         interval = f" ({ends.replace('% to +', '–') if best.low > 1 else ends})"
-    return f"{_percent(best.mean)}{interval}, {found.higher}/{found.total}"
+    return f"{signed(best.mean - 1)}{interval}, {found.higher}/{found.total}"
 
 
 def range_words(speedups: Sequence[float]) -> str:
@@ -80,7 +81,3 @@ def tuned_words(speedup: float) -> str:
 
 def lossless_words(p_value: float) -> str:
     return f"p = {p_value:.2f}; planted bug found"
-
-
-def _percent(ratio: float) -> str:
-    return f"{ratio - 1:+.0%}".replace("-", "−")
