@@ -20,7 +20,7 @@ from ui.serving.model_host import ModelHost
 from ui.shared.saved_profiles import SAVED, Entry, add_entry, shipped
 from ui.shared.tree_request import TreeRequest
 
-CHAT = ChatFormat(ChatTemplate("{{ messages }}", {}), (), (), frozenset())
+CHAT = ChatFormat(ChatTemplate("{{ messages }}", {}), (), frozenset())
 
 FORM = {"verifier": "sequoia", "temperature": 0.6, "top_p": 1.0, "clock": ""}
 LANES: list[tuple[str, str, Tree | None]] = [
