@@ -48,7 +48,7 @@ FIRST_LANES: tuple[FormLane, ...] = (
     ("plain", "", DEFAULT_VERIFIER),
 )
 _EMPTY_LANE: FormLane = (NO_LANE, "", DEFAULT_VERIFIER)
-_ADDED = ("plain", "tuned_chain", "planned", "lookup")  # kinds of an added lane, in this order
+_ADDED = ("plain", "tuned_chain", "planned", "sequences")  # kinds of an added lane, in this order
 _TOKENS = 128
 _OWN = "own"  # in the menu of example prompts: none of them
 

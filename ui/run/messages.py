@@ -90,8 +90,7 @@ class LaneShown(TypedDict):
     None. number: the lane's number in the form, from 1; None for a run from a file. rates: the
     label of the acceptance rates that the tree was planned from, or "". rule: `LaneLog.rule` in
     words. nodes, levels: of a tree that does not change, else None. why: why the planned tree is a
-    chain, or "". request: the kind of tree, then its numbers or its text; None if not recorded.
-    also: the lanes that were left out because they would make the same steps."""
+    chain, or "". request: the kind of tree, then its numbers or its text; None if not recorded."""
 
     name: str
     description: str
@@ -108,7 +107,6 @@ class LaneShown(TypedDict):
     levels: int | None
     why: str
     request: list[str | int | float] | None
-    also: list[str]
 
 
 class StoredRun:
@@ -145,13 +143,7 @@ class StoredRun:
     def lanes(self) -> list[LaneShown]:
         asked = self.continuation.request.lanes if self.continuation else ()
         numbers = [lane.number for lane in asked] or [None] * len(self._lanes)
-        shown = [_shown(lane, number) for lane, number in zip(self._lanes, numbers, strict=True)]
-        for note in self.meta.get("notes", ()):
-            for lane in shown:
-                same = (note.get("other"), note.get("prompt_name"))
-                if same == (lane["name"], lane["prompt_name"]):
-                    lane["also"].append(note["lane"])
-        return shown
+        return [_shown(lane, number) for lane, number in zip(self._lanes, numbers, strict=True)]
 
     @property
     def head(self) -> dict[str, Any]:
@@ -273,7 +265,6 @@ def _shown(lane: LaneLog, number: int | None) -> LaneShown:
         "levels": tree.get("levels"),
         "why": tree.get("why", ""),
         "request": request,
-        "also": [],
     }
 
 

@@ -265,7 +265,8 @@ def _repeat_words(note: Note) -> str:
 
 
 def _instead_words(note: Note) -> str:
-    return f"{' and '.join(note['lanes'])} races instead."
+    lanes = " and ".join(note["lanes"])
+    return f"{lanes} races instead; to see a tree, choose “Show me a tree” as lane 1."
 
 
 def _on(note: Note) -> str:

@@ -45,7 +45,7 @@ export class LabTreeCaption {
     const optimal = best - own < 1e-9;
     const limit = isWithin && cap !== null ? ` on at most ${cap} levels` : "";
     const words =
-      size === 1
+      size === 1 && n > 1
         ? "Click the root to give it a child."
         : verdict(`${size} nodes${limit}`, own, best, optimal);
     text(this.gap, roomWords(n - size, n) + words);
@@ -61,7 +61,8 @@ export class LabTreeCaption {
  */
 export function roomWords(left, budget) {
   if (left > 0) return `${left} of ${budget} nodes left. `;
-  return left < 0 ? `${count(-left, "node")} over the budget of ${budget}. ` : "Budget used. ";
+  if (left < 0) return `${count(-left, "node")} over the budget of ${budget}. `;
+  return `All ${count(budget, "node")} used; for more, raise “Nodes”. `;
 }
 
 function verdict(trees, own, best, optimal) {

@@ -1,6 +1,6 @@
 /* The panel "Why". It shows the selected node with its numbers and a sentence that explains its
-   state. In slow motion, unless the temperature is 0, it shows a WalkCard instead, about the node
-   that the picture explains. Under either is the story of the step. */
+   state. In slow motion it shows a WalkCard instead, about the node that the picture explains.
+   Under either is the story of the step. */
 import { attr, button, el, pool, show, text } from "../../shared/web/dom.js";
 import { DrawBar, DrawMeter } from "../../shared/web/draw_bar.js";
 import { count, known, ms, percent, prob } from "../../shared/web/format.js";
@@ -72,7 +72,7 @@ export class Inspector {
     const view = store.view();
     const node = store.selected;
     this.story.paint(view, node);
-    const isWalk = Boolean(view) && !view.greedy && store.slow.shown !== null;
+    const isWalk = Boolean(view) && store.slow.shown !== null;
     show(this.walk.root, isWalk);
     show(this.card, !isWalk);
     if (isWalk) return this.paintWalk(view);

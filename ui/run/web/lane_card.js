@@ -33,6 +33,7 @@ const FIGURES = [
 ];
 /** @type {[number, number]} px */
 const THUMBNAIL = [52, 24];
+const EARLY = 8; // tokens; before, a speed-up says nothing
 const PHASES = ["draft", "verify", "overhead"];
 const VERDICTS = {
   exact: "exact",
@@ -290,7 +291,8 @@ export class LaneCard {
   paintSpeed(other, reference) {
     const { time, lanes, isOver } = this.store;
     const self = reference === this.index;
-    const ratio = other && !self ? speedRatio(this.lane, other, time) : NaN;
+    const isEarly = !isOver && [this.lane, other].some((lane) => lane?.sumAt(time).tokens < EARLY);
+    const ratio = other && !self && !isEarly ? speedRatio(this.lane, other, time) : NaN;
     show(this.speed, known(ratio));
     text(this.ratio, known(ratio) ? inWords(ratio) : "");
     text(this.unit, baseline(lanes[reference]) + (isOver ? "" : " so far"));
@@ -348,18 +350,17 @@ const baseline = (lane) => (lane?.about.plain ? lane.title.toLowerCase() : (lane
 
 // The size of the tree, and the verifier if it is not the usual one. The tooltip has all.
 /** @type {(lane: Partial<LaneShown>) => string} */
-const briefly = ({ verifier, most, changes, kind, plain, also }) =>
-  described({ verifier: verifier === "sequoia" ? "" : verifier, most, changes, kind, plain, also });
+const briefly = ({ verifier, most, changes, kind, plain }) =>
+  described({ verifier: verifier === "sequoia" ? "" : verifier, most, changes, kind, plain });
 
 /**
  * How a lane decodes. The most important parts come first, because the page may cut the end.
  * @param {Partial<LaneShown>} lane
  * @returns {string}
  */
-function described({ description, verifier, plain, most, changes, kind, rates, also = [] }) {
+function described({ description, verifier, plain, most, changes, kind, rates }) {
   const parts = [];
   if (most > 1) parts.push((changes ? "at most " : "") + format.count(most, "node"));
-  for (const name of also) parts.push(`same as ${name}, run once`);
   if (verifier && !plain) parts.push(ruleOf(verifier, kind));
   if (changes)
     parts.push(kind === "replanned" ? "new tree every few steps" : "new tree every step");

@@ -8,6 +8,7 @@ import { FactStrip, runFacts } from "../../shared/web/run_facts.js";
 import * as runWords from "../../shared/web/run_words.js";
 
 /**
+ * @import { Meta } from "../../shared/web/run_facts.js"
  * @import { Page } from "./run_view.js"
  * @import { RunStore } from "./run_store.js"
  */
@@ -54,7 +55,8 @@ export class RunAbout {
   }
 
   paintFacts() {
-    const { meta, lane, notes } = this.store;
+    const { meta, lane } = this.store;
+    const notes = notesOf(this.store).others;
     this.about.paint(meta, runFacts(meta, lane));
     const lines = this.noteLines.take(notes.length);
     notes.forEach((note, i) => text(lines[i], readable(note)));
@@ -73,4 +75,19 @@ function order({ lanes, verdict }) {
     .filter((i) => places[i])
     .sort((a, b) => lanes[a].seconds - lanes[b].seconds);
   return placed.map((i) => placeInWords(i, lanes, places) + " " + lanes[i].title).join(", ");
+}
+
+const LEFT_OUT = ["repeat", "instead"]; // codes of the notes on lanes that are left out
+
+/**
+ * The sentences about the choice of the trees: those on lanes that are left out, and the others.
+ * @param {{meta: Meta, notes: string[]}} store
+ * @returns {{leftOut: string[], others: string[]}}
+ */
+export function notesOf({ meta, notes }) {
+  const isOf = (_, i) => LEFT_OUT.includes(meta.notes?.[i]?.code);
+  return {
+    leftOut: notes.filter(isOf),
+    others: notes.filter((note, i) => !isOf(note, i)),
+  };
 }

@@ -8,7 +8,7 @@ import { baseOf } from "./lane_places.js";
 import { laneStyles } from "./lane_style.js";
 import { Presenter } from "./presenter.js";
 import { PromptLines } from "./prompt_lines.js";
-import { RunAbout } from "./run_about.js";
+import { RunAbout, notesOf } from "./run_about.js";
 import { RunKeys } from "./run_keys.js";
 import { RunStore } from "./run_store.js";
 import { Scrubber } from "./scrubber.js";
@@ -16,7 +16,8 @@ import { StepBars } from "./step_bars.js";
 import { TreePanel } from "./tree_panel.js";
 import { RunVerdict } from "./verdict.js";
 import { Banners } from "../../shared/web/banners.js";
-import { button, el, show } from "../../shared/web/dom.js";
+import { button, el, show, text } from "../../shared/web/dom.js";
+import { readable } from "../../shared/web/format.js";
 import { openView } from "../../shared/web/navigation.js";
 
 /**
@@ -75,6 +76,7 @@ export class RunView {
     const back = () => openView("tour");
     button(frame, { text: "Back to the tour", part: "back-to-tour", cls: "run-back", act: back });
     this.verdict = new RunVerdict(store, frame, page);
+    this.leftOut = el("p", { class: "run-note", "data-part": "left-out" }, frame);
     this.grid = el("div", { class: "run-lanes", "data-part": "lanes" }, frame);
     this.prompts = new PromptLines(store, frame, page);
     this.buildSteps(frame, page);
@@ -123,6 +125,9 @@ export class RunView {
     root.dataset.step = String(store.at);
     root.dataset.steps = String(store.arrived.length);
     for (const panel of [this.banners, this.verdict, this.prompts]) panel.paint();
+    const missing = some ? notesOf(store).leftOut.map(readable).join(" ") : "";
+    text(this.leftOut, missing);
+    show(this.leftOut, Boolean(missing));
     for (const card of this.cards) card.paint(baseOf(store, card.index));
     for (const panel of [this.bars, this.scrubber, this.tree]) panel.paint();
     if (!isOpening) this.inspector.paint(); // hidden in the opening

@@ -81,11 +81,12 @@ export class Scrubber extends PlaybackBar {
   }
 
   paint() {
-    const { at, steps } = this.store;
+    const { at, steps, isWhole } = this.store;
     const count = steps.length;
     const some = count > 0;
     this.paintControls(some);
-    text(this.place, some ? `step ${at + 1}/${count}` : "no steps");
+    const step = `step ${at + 1}/${count}`;
+    text(this.place, some ? (isWhole ? "tree of " : "") + step : "no steps");
     [this.store.plain, this.store.lane].forEach((lane, i) => {
       text(this.names[i], lane?.title ?? "");
       attr(this.names[i], "title", lane?.title ?? null);

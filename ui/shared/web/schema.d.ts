@@ -100,7 +100,6 @@ export interface LaneShown {
   levels: number | null;
   why: string;
   request: (string | number | number)[] | null;
-  also: string[];
 }
 
 export interface LaneSpeedup {
