@@ -135,7 +135,7 @@ def test_it_is_walked_through_by_keyboard_and_resumed_where_it_was_left(page: Pa
     page.keyboard.type("4")
     typed(page, "guess", "2")
     press(page, "[data-part=recorded]")
-    expect(page.locator("[data-part=division]")).to_contain_text("recorded run")
+    expect(page.locator("[data-part=division]")).to_contain_text("Sequoia (recorded)")
     expect(page.locator("[data-part=source]")).to_contain_text("The run: recorded, ")
 
 
@@ -235,7 +235,7 @@ def test_the_last_stop_divides_the_visitors_own_run(page: Page) -> None:
     total = store(page, "s.lanes[s.first].sum")
     page.click("[data-part=back-to-tour]")
     division = page.locator("[data-part=division]")
-    expect(division).to_contain_text("measured run")
+    expect(division).to_contain_text("Sequoia (measured)")
     source = page.locator(".sq-tour-stop [data-part=source]")
     expect(source).to_contain_text("Your last run: measured, ")
     cells = division.locator("tbody tr").nth(1).locator("td").all_inner_texts()

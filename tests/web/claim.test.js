@@ -92,8 +92,9 @@ test("it says where the numbers come from", () => {
 test("a run made here is the visitor's own, measured or simulated", () => {
   for (const label of ["measured", "simulated"]) {
     const { meta, ...own } = finishedHere(store({ meta: { label } }));
-    const { request } = LANES[0];
-    assert.deepEqual(own, { label, device: "a card", tokensPerStep: 2, speedup: WIN, request });
+    const { request, name: lane } = LANES[0];
+    const numbers = { tokensPerStep: 2, speedup: WIN };
+    assert.deepEqual(own, { label, device: "a card", lane, ...numbers, request });
     assert.equal(meta.device, "a card");
   }
   const meta = { label: "simulated", hypothetical: true, clock: "a card" };

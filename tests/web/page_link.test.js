@@ -53,6 +53,12 @@ test("a link to a view without values opens it", async () => {
   assert.equal(page.location.hash, "#learn/tour");
 });
 
+test("a link to a place opens its first view", async () => {
+  const link = await open("#learn", [...VIEWS, "film"]);
+  link.followAddress();
+  assert.equal(openedView(), "film");
+});
+
 test("a link is followed once Gradio has built the view's tab", async (t) => {
   const link = await open("#learn/tour", ["run"]);
   t.mock.timers.enable({ apis: ["setTimeout"] });

@@ -4,6 +4,8 @@ can call the handlers with any value, so they check what they get."""
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
+from random import getrandbits
 from typing import Any
 
 import gradio as gr
@@ -122,7 +124,9 @@ class LosslessTab(SessionView[LosslessJob]):
         yield {**refused, **busy_buttons(form.run, form.stop, False)}
 
     def _job(self, setting: Setting) -> LosslessJob:
-        return LosslessJob(self._model_host, setting, min(SECONDS, self._limits.seconds))
+        # A new seed each time: with that of the recorded test, its counts would come out again.
+        fresh = replace(setting, seed=getrandbits(32))
+        return LosslessJob(self._model_host, fresh, min(SECONDS, self._limits.seconds))
 
     def buttons_now(self, request: gr.Request) -> Updates:
         job = self.sessions.get(visitor(request))

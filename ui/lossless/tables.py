@@ -3,7 +3,7 @@ bars, recorded ones at first; and the bugs that a test would find."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -14,7 +14,7 @@ from ui.shared import report
 from ui.shared.markup import Markup, csv_link, element
 from ui.words.losslessness import (
     BUG_WORDS,
-    OF_RECORDED,
+    HOW_TO_READ,
     RECORDED_WORDS,
     SCOPE,
     BugWords,
@@ -68,15 +68,20 @@ def shown_test(test: Fields) -> Markup:
 
 
 def shown_counts(test: Fields) -> Markup:
-    """The counts of a test that was run here, beside those of a recorded one of the correct
-    decoder, if that has the same setting."""
-    correct, *_ = load_json(FILE)["tests"]
+    """The counts of a test that was run here. Beside them, if it has the same setting, a recorded
+    test: of the correct decoder for a broken one, and the other way round."""
+    correct, broken = load_json(FILE)["tests"]
     is_same = [row["share"] for row in correct["rows"]] == [row["share"] for row in test["rows"]]
-    beside = [correct] if test["broken"] and is_same else []
-    most = max(map(_longest, [*beside, test]))
-    pictures = [_picture(one, most, "recorded", RECORDED_WORDS[None]) for one in beside]
-    pictures.append(_picture(test, most, "measured", test["verdict"]))
-    return element("div", *pictures, class_="ls-pair")
+    pair = (correct, test) if test["broken"] else (test, broken)
+    return _side_by_side(pair if is_same else (test,), test["broken"])
+
+
+def _side_by_side(tests: Sequence[Fields], tested: str | None) -> Markup:
+    """The pictures of `tests`. tested: the bug of the one whose button is marked as chosen. Only
+    a test that was run here has a verdict."""
+    most = max(map(_longest, tests))
+    pictures = (_picture(one, most) for one in tests)
+    return element("div", *pictures, class_="ls-pair", data_tested=tested or CORRECT)
 
 
 def _csv_rows(test: Fields, label: str) -> Iterator[tuple[object, ...]]:
@@ -141,27 +146,19 @@ def opening() -> Markup:
         element("button", label, type="button", class_="sq-btn", data_bug=key)
         for key, label in labels.items()
     )
+    found = load_json(FILE)
+    words = f"{HOW_TO_READ} The recorded tests were made on {found['machine']}, {found['date']}."
+    recorded = _side_by_side(found["tests"], found["tests"][1]["broken"])
     return element(
         "div",
         element("div", *acts, **group),
-        element("div", recorded(), data_part="tests"),
+        element("div", recorded, data_part="tests"),
+        element("details", element("summary", "How to read this"), element("p", words)),
         class_="ls-stage",
     )
 
 
 ON_A_TOY = ("draft-noise", "walk-u", "last-token")  # bugs that a test with a toy can find
-
-
-def recorded() -> Markup:
-    """Two recorded tests side by side."""
-    found = load_json(FILE)
-    most = max(map(_longest, found["tests"]))
-    words = f"{OF_RECORDED} Recorded on {found['machine']}, {found['date']}."
-    pictures = (
-        _picture(one, most, "recorded", RECORDED_WORDS[one["broken"]]) for one in found["tests"]
-    )
-    how = element("details", element("summary", "How to read this"), element("p", words))
-    return element("div", element("div", *pictures, class_="ls-pair"), how, class_="ls-shown")
 
 
 _HEADS = (report.term("outcome", "cells"), "share", "sampled", "exact")
@@ -173,9 +170,11 @@ def _longest(test: Fields) -> float:
     return max(max(row["share"], row["seen"] / draws) for row in test["rows"])
 
 
-def _picture(test: Fields, most: float, label: str, verdict: str) -> Markup:
-    """A test with one bar for each outcome. most: the share whose bar fills its whole track.
-    label: "recorded" or "measured"."""
+def _picture(test: Fields, most: float) -> Markup:
+    """A test with one bar for each outcome. most: the share whose bar fills its whole track."""
+    is_own = "verdict" in test
+    label = "measured" if is_own else "recorded"
+    verdict = test["verdict"] if is_own else RECORDED_WORDS[test["broken"]]
     is_whole = not test.get("going")
     own = f"{'recorded-' * (label == 'recorded')}{_file_name(test)}"
     tools = [report.badge(label), csv_link(own, _csv_rows(test, label)) if is_whole else None]
@@ -189,18 +188,21 @@ def _picture(test: Fields, most: float, label: str, verdict: str) -> Markup:
         f"{label}-{test['broken'] or 'correct'}",
         f"Broken ({bug.label})" if bug else "The correct decoder",
         filter(None, tools),
-        element("p", verdict, class_="ls-words", data_kind=test["kind"]),
+        element(
+            "div",
+            element("p", verdict, class_="ls-words", data_kind=test["kind"]),
+            element("p", bug.about) if bug else None,
+        ),
         report.table(_HEADS, lines, "ls-bars"),
         element("details", element("summary", "In detail"), *_details(" ".join(feet), bug)),
     )
 
 
 def _details(feet: str, bug: BugWords | None) -> Iterator[Markup]:
-    """How far off the counts are, and what is wrong with a broken decoder."""
+    """How far off the counts are, and where a broken decoder shows."""
     yield element("p", feet)
     if bug:
-        parts = (("What is wrong", bug.about), ("Where it shows", bug.shows))
-        for name, words in (*parts, ("Why it hides elsewhere", bug.hides)):
+        for name, words in (("Where it shows", bug.shows), ("Why it hides elsewhere", bug.hides)):
             yield element("p", element("b", f"{name}. "), words)
 
 

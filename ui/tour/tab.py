@@ -60,8 +60,9 @@ def recorded_run(name: str) -> Run:
 
 def message() -> str:
     """The JSON text of the tour's recorded runs and hardware profiles: {"runs": {name: run},
-    "profiles": {name: profile}, "tests": HTML}, with the names used in tour.json. A run has the
-    speed-up over plain decoding if that was timed. tests: two recorded tests of losslessness."""
+    "profiles": {name: profile}, "tests": HTML}, with the names used in tour.json. The opening
+    run has its lane's name and, if timed, its speed-up over plain decoding. tests: two recorded
+    tests of losslessness."""
     settings = tour()
     return json_text(
         {
@@ -77,10 +78,12 @@ def message() -> str:
 
 def _opening() -> dict[str, Any]:
     film = recordings.film()
-    lane = drafted_lane(film.log(), film.verdict) if film else None
-    if lane is None:
+    log = film.log() if film else None
+    lane = log and drafted_lane(log, film.verdict)
+    if not lane:
         return {}
-    return {**_parts(lane.run), "speedup": lane.speedup and asdict(lane.speedup)}
+    name = next(one.name for one in log.lanes if one.run is lane.run)
+    return {**_parts(lane.run), "lane": name, "speedup": lane.speedup and asdict(lane.speedup)}
 
 
 def _parts(run: Run) -> dict[str, Any]:

@@ -254,8 +254,8 @@ BUG_WORDS = {
     ),
     "draft-noise": BugWords(
         "drafting: random numbers reused",
-        "The random numbers with which children are drafted are drawn once for a whole text and "
-        "reused at each step. So a token that was just rejected tends to be drafted again.",
+        "The random numbers that draw the guesses are drawn once for a whole text and reused at "
+        "each step. So a token that was just rejected tends to be guessed again.",
         _REUSED,
         "The first token of a text has exactly the right distribution: within one step no random "
         "number is used twice. Every test of first tokens passes.",
@@ -303,12 +303,12 @@ SCOPE = (
     "cover the forward pass over a tree or the KV cache. The self-test at load and the check after "
     "a run cover both."
 )
-OF_RECORDED = (
-    "Both tests use a toy model with three words (a, b and c) and look at the first two words of "
-    "each text. The bars show how often each pair was sampled, and the marks show its exact "
-    "probability. Red: off by more than 3 standard deviations. Total variation: half the sum of "
-    "the absolute differences between sampled and exact. p-value: the probability that a correct "
-    "decoder deviates this much or more."
+HOW_TO_READ = (
+    "The bars show how often each outcome was sampled, and the marks show its exact probability. "
+    "Red: off by more than 3 standard deviations. Total variation: half the sum of the absolute "
+    "differences between sampled and exact. p-value: the probability that a correct decoder "
+    "deviates this much or more. The toy has three words (a, b and c), and the first two words of "
+    "each text are counted."
 )
 RECORDED_WORDS = {  # by the bug of the decoder
     None: ("Every pair of words comes as often as it should, up to chance."),

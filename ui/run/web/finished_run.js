@@ -23,6 +23,7 @@ export function finishedHere({ meta, lanes, verdict, first, reason }) {
   return {
     label: isHypothetical(meta) ? "hypothetical" : label,
     device,
+    lane: lane.about.name,
     tokensPerStep: tokens / steps,
     speedup: speedup && lanes[speedup.over].about.plain ? speedup : null,
     request: lane.about.request,

@@ -12,6 +12,7 @@
  * @property {string} label "measured", "simulated" or "hypothetical"; for the tour's
  *   recorded run, "recorded"
  * @property {string} device
+ * @property {string} lane name of the lane that the numbers are about
  * @property {number} tokensPerStep
  * @property {Speedup | null} speedup over the plain lane; null without one
  * @property {(string | number)[] | null} request its tree, as it was asked for

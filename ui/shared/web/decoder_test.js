@@ -1,5 +1,6 @@
 /* Tests of decoders, in Lossless and in the tour. The server writes the buttons that start a test,
    and below them its counts, recorded ones until the first test has some. */
+import { attr } from "./dom.js";
 import { makeBanner, progressBar } from "./panel.js";
 import { putHtml } from "./server_html.js";
 
@@ -27,6 +28,15 @@ export class DecoderTest {
     });
     this.progress = progressBar(acts, "Sampling");
     this.say = makeBanner(acts);
+    this.acts = acts;
+    this.mark();
+  }
+
+  // Mark the button of the decoder that is shown, and no other.
+  mark() {
+    const { tested } = /** @type {HTMLElement} */ (this.tests.querySelector(".ls-pair")).dataset;
+    for (const one of /** @type {NodeListOf<HTMLElement>} */ (this.acts.querySelectorAll("button")))
+      attr(one, "aria-pressed", String(one.dataset.bug === tested));
   }
 
   /** @param {Message} message */
@@ -35,6 +45,8 @@ export class DecoderTest {
     this.progress(share);
     const told = notice || (this.isGoing && !shown ? words : "");
     this.say(error || told || "", Boolean(error));
-    if (shown) putHtml(this.tests, shown);
+    if (!shown) return;
+    putHtml(this.tests, shown);
+    this.mark();
   }
 }

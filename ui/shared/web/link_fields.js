@@ -235,7 +235,10 @@ export function decodeLink(hash) {
       `it has ${text.length} characters after “#”; at most ${MOST_CHARACTERS} are allowed`,
     );
   const [address, ...rest] = text.split("&");
-  const view = Object.keys(ADDRESSES).find((one) => ADDRESSES[one] === address);
+  // A place alone stands for its first view.
+  const view = Object.keys(ADDRESSES).find((one) =>
+    [ADDRESSES[one], ADDRESSES[one].split("/")[0]].includes(address),
+  );
   if (!view) {
     const known = Object.values(ADDRESSES).join(", ");
     throw new RangeError(`“${address.slice(0, 40)}” is not a view; known: ${known}`);

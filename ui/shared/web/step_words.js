@@ -129,7 +129,7 @@ export function why(view, node) {
   const trial = view.trial(node);
   switch (view.state[node]) {
     case "root":
-      return "The last token known before this step. The draft’s guesses continue from it.";
+      return "The last token known before this step. The small model’s guesses continue from it.";
     case "accepted":
     case "rejected":
       return trial ? decided(view, trial) : "On the accepted path.";
@@ -191,7 +191,7 @@ export function guess({ topo }, level) {
 export function check({ topo }) {
   if (topo.n === 1) return "The large model runs alone.";
   if (topo.n === 2) return "The large model checks the guess.";
-  return `The large model checks all ${topo.n - 1} guesses in one pass.`;
+  return `The large model checks all ${topo.n - 1} guesses in one pass (with the root, ${topo.n} nodes).`;
 }
 
 /**

@@ -50,11 +50,12 @@ export function missed(guess, real) {
 
 /**
  * A recorded run in the form of a run made on the page.
- * @param {{meta: Record<string, any>, steps: Step[], speedup?: Speedup | null}} run
+ * @param {{meta: Record<string, any>, lane?: string, steps: Step[], speedup?: Speedup | null}} run
  * @returns {FinishedRun}
  */
-export function finishedAs({ meta, steps, speedup = null }) {
+export function finishedAs({ meta, lane = "", steps, speedup = null }) {
   const tokens = steps.reduce((total, { emitted }) => total + emitted.length, 0);
   const { label, device } = meta;
-  return { label, device, tokensPerStep: tokens / steps.length, speedup, request: null, meta };
+  const tokensPerStep = tokens / steps.length;
+  return { label, device, lane, tokensPerStep, speedup, request: null, meta };
 }

@@ -134,7 +134,7 @@ export class YoursStop extends Stop {
     const table = el("table", { class: "sq-table sq-tour-table" }, this.result);
     const body = headed(table, ["", tokens, "÷ " + length, "= " + speedup]);
     if (this.guess) row(body, yours, this.guess);
-    row(body, this.say(came, { label: run.label }), real);
+    row(body, this.say(came, { lane: run.lane, label: run.label }), real);
     const judged = this.say(this.words.verdict, { verdict: speedupInWords(run.speedup) });
     el("p", { class: "sq-tour-says", "data-part": "judged", text: judged }, this.result);
     if (this.guess) el("p", { class: "sq-tour-says", text: this.missing(real) }, this.result);

@@ -29,6 +29,7 @@ import * as tourState from "./tour_state.js";
  * The parts of a recorded run that the tour needs, as in the run's file.
  * @typedef {object} Recorded
  * @property {Record<string, any>} meta
+ * @property {string} [lane] name of its lane, for the run that the page opens with
  * @property {number[][]} trees
  * @property {Record<string, string>} pieces
  * @property {Step[]} steps
