@@ -510,7 +510,7 @@ def test_the_winner_of_several_lanes_is_named_and_each_has_its_place(page: Page)
     settle(page)
     assert text(page, "[data-part=headline-words]") == "Sequoia wins: 2.0× plain decoding"
     places = [text(page, lane(index, "place")) for index in range(3)]
-    assert places == ["1st", *["tied for 2nd (within noise)"] * 2]
+    assert places == ["1st", *["tied for 2nd"] * 2]
     page.click("[data-part=verdict] summary")
     lines = page.locator("[data-part=verdict] li").all_inner_texts()
     assert lines == VERDICT["reasons"] + VERDICT["details"]

@@ -189,8 +189,7 @@ export class AcceptanceEditor {
   // -- choosing, editing and saving ------------------------------------------------------------
 
   offer() {
-    const option = ({ key, label, origin }) =>
-      el("option", { value: key, text: `${label} (${origin.label})` });
+    const option = ({ key, label }) => el("option", { value: key, text: label });
     const own = el("option", { value: OWN, text: "your own", hidden: "" });
     this.menu.replaceChildren(...this.presets.map(option), own);
   }

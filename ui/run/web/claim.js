@@ -80,7 +80,8 @@ export function price(store) {
   const lane = lanes[first];
   if (!store.done || !lane?.sum.steps || lane.about.plain) return "";
   const { tokens, steps, seconds } = lane.sum;
-  const alone = perToken(store.plainOf(lane));
+  // on a simulated clock the verdict is about expected tokens, not these
+  const alone = runWords.isSimulated(meta) ? 0 : perToken(store.plainOf(lane));
   const whose = [
     verdict?.races > 1 ? "First run" : "",
     lanes.filter(({ about }) => !about.plain).length > 1 ? lane.title : "",

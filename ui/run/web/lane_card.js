@@ -257,7 +257,7 @@ export class LaneCard {
     const reached = Math.min(sum.tokens, goal);
     show(this.place, Boolean(place));
     const isCertain = !placed.includes(" "); // not "tied for 1st" or "2nd or 3rd"
-    text(this.place, placed + (isCertain ? "" : " (within noise)"));
+    text(this.place, placed);
     attr(this.place, "data-place", place && isCertain ? place.place : null);
     this.fill.style.transform = `scaleX(${reached / goal})`;
     attr(this.bar, "aria-valuemax", goal);
@@ -291,7 +291,7 @@ export class LaneCard {
   paintSpeed(other, reference) {
     const { time, lanes, isOver } = this.store;
     const self = reference === this.index;
-    const isEarly = !isOver && [this.lane, other].some((lane) => lane?.sumAt(time).tokens < EARLY);
+    const isEarly = [this.lane, other].some((lane) => lane?.sumAt(time).tokens < EARLY);
     const ratio = other && !self && !isEarly ? speedRatio(this.lane, other, time) : NaN;
     show(this.speed, known(ratio));
     text(this.ratio, known(ratio) ? inWords(ratio) : "");
