@@ -30,6 +30,8 @@ const MOST_DOT = 0.6;
 const MOST_PITCH = 5; // between columns of dots
 const EDGE = 1; // px that the outline of a pill needs
 const NUMBER = 8; // characters of a number with its name
+const MOST_CHARACTERS = 8; // of a rejected guess
+const MOST_REJECTED = 2;
 const PATH_SHARE = 0.6; // of the height, for a path above the dots
 
 /** The picture. */
@@ -85,7 +87,7 @@ export class PresenterTree {
   line(step, node, isNarrow) {
     const state = this.motion.stateOf(node);
     const label = step.label(node);
-    if (node === "bonus") return { label, numbers: "large model", state };
+    if (node === "bonus") return { label, numbers: "large model" + insteadOf(step), state };
     const isJudged = ["accepted", "rejected"].includes(state);
     return { label, numbers: node ? numbersOf(step, node, { isJudged, isNarrow }) : "", state };
   }
@@ -123,6 +125,18 @@ export class PresenterTree {
     this.turned.style.setProperty("--sq-dot", dot.toFixed(1) + "px");
     this.turned.style.setProperty("--sq-line", Math.min(2, frame.pitch / 4).toFixed(1) + "px");
   }
+}
+
+// The guesses after the accepted path that were rejected, first of all the last.
+/** @type {(step: StepView) => string} */
+function insteadOf(step) {
+  const { topo, trials, path } = step;
+  const isHere = ({ node, accepted }) => !accepted && topo.parents[node] === path.at(-1);
+  const labels = trials
+    .filter(isHere)
+    .map(({ node }) => step.label(node).slice(0, MOST_CHARACTERS));
+  const shown = labels.slice(-MOST_REJECTED).reverse().join(" ");
+  return shown && `, not ${shown}${labels.length > MOST_REJECTED ? " …" : ""}`;
 }
 
 // q and p as its trial compared them, which may be residual ones. In a narrow window only the

@@ -277,13 +277,15 @@ class TreeTools {
    */
   makeView(presenter, keys) {
     const hint = TOOLTIPS["button present"];
-    const look = { text: "Presenter", part: "present", hint };
-    this.present = button(this.bar, { ...look, act: () => presenter.open() });
+    this.present = button(this.bar, { text: "Presenter", part: "present", hint });
     const help = button(this.bar, { text: "Keys", part: "keys" });
-    help.addEventListener("click", (event) => {
-      keys.release(event); // otherwise closing the list would focus the button again
-      keys.help();
-    });
+    const open = (opener, act) =>
+      opener.addEventListener("click", (event) => {
+        keys.release(event); // otherwise closing the dialog would focus the button again
+        act();
+      });
+    open(this.present, () => presenter.open());
+    open(help, () => keys.help());
     rove(this.bar);
   }
 
