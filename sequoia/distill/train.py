@@ -12,7 +12,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from sequoia.distill.shards import Taught, save
 
-_RATE = 2e-3
+_RATE = 1e-3
 _LAST_RATE = 0.02  # as a fraction of _RATE
 _FALL = 0.3  # share of the time in which the rate falls
 _WARM_UP = 30  # steps
