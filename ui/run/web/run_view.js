@@ -18,6 +18,7 @@ import { RunVerdict } from "./verdict.js";
 import { Banners } from "../../shared/web/banners.js";
 import { button, el, show, text } from "../../shared/web/dom.js";
 import { readable } from "../../shared/web/format.js";
+import { showForm } from "../../shared/web/form_side.js";
 import { openView } from "../../shared/web/navigation.js";
 
 /**
@@ -75,6 +76,9 @@ export class RunView {
     this.banners = new Banners(store, frame, page.follow);
     const back = () => openView("tour");
     button(frame, { text: "Back to the tour", part: "back-to-tour", cls: "run-back", act: back });
+    const form = () => showForm(root, true);
+    if (page.run)
+      button(frame, { text: "Prompt and settings", part: "form", cls: "run-settings", act: form });
     this.verdict = new RunVerdict(store, frame, page);
     this.leftOut = el("p", { class: "run-note", "data-part": "left-out" }, frame);
     this.grid = el("div", { class: "run-lanes", "data-part": "lanes" }, frame);
