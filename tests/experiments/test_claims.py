@@ -24,10 +24,10 @@ def ratios(*intervals: tuple[float, float]) -> list[Ratio]:
     ("intervals", "gain", "verdict"),
     [
         ([], 0, NOT_TESTED),
-        ([WON, WON, UNCLEAR], 0, HOLDS),
-        ([WON, WON, UNCLEAR], 0.4, HOLDS),  # the largest gain, 20%, is half of the paper's
-        ([WON, WON, UNCLEAR], 0.5, IN_PART),
-        ([WON, UNCLEAR], 0, IN_PART),  # half are not most
+        ([WON, WON, WON, UNCLEAR], 0, HOLDS),
+        ([WON, WON, WON, UNCLEAR], 0.4, HOLDS),  # the largest gain, 20%, is half of the paper's
+        ([WON, WON, WON, UNCLEAR], 0.5, IN_PART),
+        ([WON, WON, UNCLEAR], 0, IN_PART),  # less than three of four
         ([WON, WON, WON, LOST], 0, IN_PART),
         ([WON, LOST], 0, DIFFERS),
         ([UNCLEAR, UNCLEAR], 0, DIFFERS),

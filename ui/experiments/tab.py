@@ -17,6 +17,7 @@ import gradio as gr
 from sequoia import SequoiaError
 from sequoia.experiments.experiment import Experiment, units
 from sequoia.experiments.runner import EXPERIMENTS, experiment_named
+from sequoia.planning.paper_results import paper_file
 from ui.experiments.experiment_job import SIZE, ExperimentJob
 from ui.experiments.messages import recorded_message, refusal_message, report_message
 from ui.serving.limits import Limits
@@ -147,12 +148,15 @@ def page() -> Markup:
 
 
 def _entry(experiment: Experiment) -> Markup:
+    name = experiment.name
+    claims = [one["claim"] for one in paper_file()["claims"] if one.get("experiment") == name]
     return element(
         "button",
-        WORDS[experiment.name].title,
+        WORDS[name].title,
         type="button",
         class_="sq-btn",
-        data_name=experiment.name,
+        data_name=name,
+        data_claims=f"Claim: {'; '.join(claims)}",
         data_question=experiment.question,
         data_units=len(units(experiment.sizes[SIZE])),
     )
@@ -175,6 +179,7 @@ STOP = "Stop after the current part; finished parts are kept"
 
 def _body() -> tuple[Markup, ...]:
     return (
+        element("p", class_="xp-dim", data_part="claims"),
         element("p", class_="xp-finding", data_part="finding"),
         element(
             "details",

@@ -81,24 +81,27 @@ def _facts(part: str, title: str, facts: Sequence[Sequence[str]]) -> Markup:
 
 
 HEADS = ("Claim", "Paper", "Here", "Verdict")
+OURS = "ours"  # the source of a claim that the paper does not make
 FIRST = 8  # claims that are shown at first
 
 
 def _claims(claims: Sequence[Claim]) -> Markup:
+    of_paper = [one for one in claims if one.source != OURS]
     rest = claims[FIRST:]
+    more = f"{_counted('more', rest)} ({len(claims) - len(of_paper)} is ours, not the paper’s)"
     heads = (*HEADS[:2], "Source", "Label", *HEADS[2:])
     return report.panel(
         "claims",
-        _counted("claims", claims),
+        _counted("claims", of_paper),
         [csv_link("claims", [heads, *_claim_rows(claims)])],
         _claim_table(claims[:FIRST]),
-        element("details", element("summary", _counted("more", rest)), _claim_table(rest)),
+        element("details", element("summary", more), _claim_table(rest)),
         element("details", element("summary", "How to read this"), _say(OF_CLAIMS)),
     )
 
 
 def _counted(what: str, claims: Sequence[Claim]) -> str:
-    """How many claims there are, and of each verdict: "15 claims · holds: 12 · differs: 1"."""
+    """How many claims there are, and of each verdict: "14 claims · holds: 11 · differs: 1"."""
     counts = Counter(one.evidence.verdict for one in claims)
     return " · ".join(
         [f"{len(claims)} {what}", *(f"{one}: {counts[one]}" for one in VERDICTS if counts[one])]

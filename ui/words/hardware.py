@@ -189,6 +189,6 @@ def _cell_words(verdict: DepthTest) -> str:
     words = (
         f"{child} of {parent} was accepted in {here.accepted:.6g} of {here.visits} visits "
         f"({here.rate:.0%}), and {child} at all other depths in {elsewhere.accepted:.6g} of "
-        f"{elsewhere.visits} ({elsewhere.rate:.0%}); p = {verdict.p_value:.2g}"
+        f"{elsewhere.visits} ({elsewhere.rate:.0%}); p-value {verdict.p_value:.2g}"
     )
     return words + f", corrected for {verdict.compared} tests" * (verdict.compared > 1)

@@ -118,6 +118,7 @@ export class ExperimentsView {
       attr(one, "data-running", going && run.name === one.dataset.name && "");
     }
     this.fill(parts.question, chosen?.dataset.question);
+    this.fill(parts.claims, chosen?.dataset.claims);
     this.fill(parts.finding, result?.finding);
     this.fill(parts.partial, result?.partial);
     this.fill(parts.missing, state.missing);

@@ -15,7 +15,7 @@ const COLUMNS = [
   ["tokens per step (ratio)", "tokens per step"],
   ["step time (ratio)", "step time ratio"],
   ["pace (ratio)", "pace ratio"],
-  ["p", "p of a pair"],
+  ["p-value", "p of a pair"],
 ];
 
 /** The table of pairs. */
