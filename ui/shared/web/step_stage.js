@@ -157,11 +157,12 @@ class StepButtons {
     this.root = el("div", { class: "sq-step-buttons", "data-part": "step-buttons" }, host);
     const back = () => player.turn(-1);
     const label = "Previous frame of the step (,)";
-    button(this.root, { icon: "back", label, part: "step-back", act: back });
+    this.back = button(this.root, { icon: "back", label, part: "step-back", act: back });
     const toggle = () => player.toggle();
     this.play = button(this.root, { icon: "play", part: "step-play", act: toggle });
     const next = () => player.turn(1);
-    button(this.root, { icon: "next", label: "Next frame of the step (.)", act: next });
+    const about = { icon: "next", label: "Next frame of the step (.)", part: "step-next" };
+    this.next = button(this.root, { ...about, act: next });
     const look = { class: "sq-input sq-speed", "aria-label": "Playback speed of the step" };
     this.speed = el("select", { ...look, "data-part": "step-speed" }, this.root);
     for (const [value, name] of STEP_RATES) el("option", { value, text: name }, this.speed);
@@ -171,12 +172,14 @@ class StepButtons {
   }
 
   paint() {
-    const { step, playing, rate } = this.player;
+    const { step, picture, playing, rate } = this.player;
     setIcon(this.play, playing ? "pause" : "play");
     const label = playing ? "Pause (space)" : "Play the step (space)";
     attr(this.play, "aria-label", label);
     attr(this.play, "title", label);
-    for (const one of this.root.querySelectorAll("button")) one.disabled = !step;
+    this.back.disabled = !step || picture === 0;
+    this.play.disabled = !step;
+    this.next.disabled = !step || picture === null; // null: the result, which is the end
     if (this.speed.value !== rate) this.speed.value = rate;
     // A step without times plays only in slow motion, so it needs no menu of speeds.
     show(this.speed, !step || Boolean(step.step.seconds));

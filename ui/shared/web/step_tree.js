@@ -4,6 +4,7 @@
 import { attr, el, show, svg } from "./dom.js";
 import { StatePaths } from "./tree_dots.js";
 import { LEAST_PITCH } from "./tree_frame.js";
+import { isResidual } from "./step_words.js";
 import { LARGE, allCells, focusLayout, keyOf, nodeOf } from "./tree_layout.js";
 import { heatShade } from "./tree_legend.js";
 import { TreeView } from "./tree_view.js";
@@ -64,6 +65,7 @@ export const KEY = [
   ["never", "faint", "out of reach"],
   ["", "q", "small model’s probability"],
   ["", "p", "large model’s probability"],
+  ["", "q′, p′", "what a rejection left of them"],
 ];
 
 /** The tree with its minimap. */
@@ -187,8 +189,11 @@ export class StepTree {
     if (node === "bonus") return look;
     const heat = share ? heatShade(share(node)) : undefined;
     const isJudged = !this.motion.shown || ["accepted", "rejected"].includes(look.state);
-    const numbers = node ? [step.q(node), isJudged ? step.p(node) : null] : undefined;
-    return { ...look, heat, numbers };
+    if (!node) return { ...look, heat };
+    const compared = isJudged && !step.fromLeaves ? step.trial(node) : undefined;
+    const { q, p } = compared ?? { q: step.q(node), p: isJudged ? step.p(node) : null };
+    const isPrimed = Boolean(compared) && isResidual(step, compared);
+    return { ...look, heat, numbers: [q, p], isPrimed };
   }
 
   /** @type {(step: StepView, look: StepLook, isFocused: boolean) => void} */
@@ -281,7 +286,7 @@ function focusPlan(step, { opened = new Set() }) {
 function columnsOf({ cells, cols }, levels) {
   const own = cells.find(({ key }) => key === "bonus")?.col;
   return Array.from({ length: cols }, (_, col) => {
-    if (col === own) return { names: ["large model", "target", ""], state: "own" };
+    if (col === own) return { names: ["large model", "large", ""], state: "own" };
     if (col >= levels) return { names: [""] };
     return {
       names: col

@@ -91,6 +91,7 @@ export function ticks(most, wanted) {
  * @property {string} [label]
  * @property {string} [count] a second label after the first, such as "▸5"; it is never cut
  * @property {(number | null)[]} [numbers] below the pill, where there is room
+ * @property {boolean} [isPrimed] whether the names of these numbers have a prime
  * @property {number} [heat] one of five shades, 0 to 4
  * @property {number} [share] from 0 to 1, shown as the strength of the colour
  */

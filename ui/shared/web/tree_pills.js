@@ -101,7 +101,7 @@ export class TreePills {
       if (cell.row < first || cell.row > last) continue;
       this.paint(pill, look);
       this.write(pill, look, roomOf(cell, scene, frame), view);
-      this.note(pill, look.numbers, view);
+      this.note(pill, look, view);
     }
   }
 
@@ -181,10 +181,12 @@ export class TreePills {
   }
 
   // Writes the note below a pill: as many numbers as fit in the narrowest column.
-  note(pill, numbers, view) {
+  note(pill, { numbers, isPrimed }, view) {
     const { frame } = view;
     const parts = frame.roomy && numbers ? numbers.slice(0, this.fitting(view)) : [];
-    const named = (value, i) => (value === null ? null : `${this.numbers[i]}=${short(value)}`);
+    const prime = isPrimed ? "′" : "";
+    const named = (value, i) =>
+      value === null ? null : `${this.numbers[i]}${prime}=${short(value)}`;
     const words = parts.map(named).filter(Boolean).join(" ");
     if (!words && !pill.sub) return;
     pill.sub ||= svg("text", { class: "sq-n-sub", "font-size": treeFrame.NOTE_SIZE }, pill.g);

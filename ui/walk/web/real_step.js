@@ -25,7 +25,8 @@ import { topology } from "../../shared/web/tree_layout.js";
 
 /** @type {Record<string, string>} by view: the run whose step it shows */
 const SHOWN = { run: "the run in Run", film: "the film" };
-const USUAL = "code"; // the recorded run that `open` chooses if no view shows a step
+const USUAL = "code"; // the recorded run that `open` chooses if no view shows a tree
+const LEAST_NODES = 3; // of a tree that `open` chooses
 const NO_STEP = "No step is on screen there. Run a prompt there, or choose a recorded run.";
 
 /** The menu of the run, and the field and buttons for the step of a recorded run. */
@@ -92,8 +93,8 @@ export class RealStep {
 
   /**
    * Show a step of the run that the menu names. If that is the one of a view, but it shows no step
-   * with residuals, choose the other view or the recorded run USUAL instead. Before the list of
-   * recorded runs arrives, keep the view.
+   * with a tree and residuals, choose the other view or the recorded run USUAL instead. Before the
+   * list of recorded runs arrives, keep the view.
    * @param {{name: string, step?: number}} [wanted] a recorded run and its step, to show instead
    */
   open(wanted) {
@@ -103,8 +104,11 @@ export class RealStep {
       return;
     }
     const { value } = this.menu;
-    const hasStep = (view) => shownStep(view)?.step.residualHeads.length > 0;
-    const found = [value, ...Object.keys(SHOWN)].find(hasStep);
+    const hasTree = (view) => {
+      const step = shownStep(view)?.step;
+      return step?.residualHeads.length > 0 && step.topo.n >= LEAST_NODES;
+    };
+    const found = [value, ...Object.keys(SHOWN)].find(hasTree);
     this.choose(this.isRecorded || !this.listed.length ? value : (found ?? USUAL));
   }
 

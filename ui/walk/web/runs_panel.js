@@ -32,6 +32,9 @@ const LIMIT_WORDS =
   "lossless at every single node (computed by optimal transport). Traversal tests whole paths, " +
   "so it may exceed its upper limit. On a chain it is block verification, which tests all " +
   "guesses of a chain together.";
+const ALL_VERIFIERS =
+  "All verifiers on this toy (exact). Traversal is newer than Sequoia; by testing whole paths it " +
+  "often keeps more.";
 const TOO_MANY = `over ${grouped(MOST_OUTCOMES)} outcomes`;
 
 /** The panel "Run it 10,000 times". */
@@ -114,7 +117,7 @@ export class RunsPanel {
 
   makeVerifiers(host) {
     const table = el("table", { class: "sq-table wk-table", "data-part": "verifiers" }, host);
-    el("caption", { text: "All verifiers on this toy (exact)" }, table);
+    el("caption", { text: ALL_VERIFIERS }, table);
     const names = ["verifier", "steps with no guess accepted", "tokens per step"];
     const body = headed(table, names);
     const how = makeFold(host, "How this is computed");
