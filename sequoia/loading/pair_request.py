@@ -64,7 +64,8 @@ BUNDLED_NAME = "bundled"
 class Model:
     """Published facts about a model.
 
-    id: its id on the Hugging Face hub. bytes: total size of its weight files. licence: the
+    id: its id on the Hugging Face hub, or its folder in the project if it comes with the program
+    (`bundled`). bytes: total size of its weight files. licence: the
     licence's name. gated: the licence must be accepted on the model's page before a download. chat:
     the tokenizer has a chat template. source: where the figure in `bytes` comes from. pickle: the
     model is published only as a pickle file, which is refused.
@@ -78,6 +79,12 @@ class Model:
     chat: bool
     source: str
     pickle: bool = False
+    bundled: bool = False
+
+    @property
+    def ref(self) -> str:
+        """What names it for loading: its id or its folder."""
+        return str(ASSETS.parent / self.id) if self.bundled else self.id
 
 
 @dataclass(frozen=True)
@@ -192,7 +199,7 @@ class PairRequest:
         elif self.has_bundled_target:
             given = (BUNDLED_PAIR / "target", BUNDLED_PAIR / "draft")
         else:
-            given = tuple(one.id for one in preset(self.name).models)
+            given = tuple(one.ref for one in preset(self.name).models)
         return tuple(map(checked_name, given[: 1 if self.derived else 2]))
 
     @property

@@ -182,7 +182,7 @@ def _row(one: Preset, devices: Sequence[torch.device], disk: int) -> dict[str, A
     """The table's row for a pair; see PairRow in web/pair_table.js. devices: those that it may use.
     disk: free bytes."""
     models = {role: _model(getattr(one, role)) for role in ("target", "draft")}
-    missing = sum(model.bytes for model in one.models if not is_here(model.id))
+    missing = sum(model.bytes for model in one.models if _is_missing(model))
     return {
         "name": one.name,
         "tier": one.tier,
@@ -196,6 +196,10 @@ def _row(one: Preset, devices: Sequence[torch.device], disk: int) -> dict[str, A
         "disk": _disk(one, missing, disk),
         "why_not": _PICKLED if any(model.pickle for model in one.models) else "",
     }
+
+
+def _is_missing(model: Model) -> bool:
+    return not (model.bundled or is_here(model.id))
 
 
 def _licences(one: Preset) -> str:
@@ -276,7 +280,7 @@ def _disk(one: Preset, missing: int, free: int) -> dict[str, str]:
     missing: bytes of the models that are not complete on disk. free: free bytes."""
     if not missing:
         return _verdict("here", "on this machine")
-    there = sum(_parts(model.id) for model in one.models if not is_here(model.id))
+    there = sum(_parts(model.id) for model in one.models if _is_missing(model))
     words = f"{size(missing)} to download" + (
         f", {size(there)} of it already here" if there else ""
     )
