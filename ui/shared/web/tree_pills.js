@@ -181,6 +181,7 @@ export class TreePills {
   }
 
   // Writes the note below a pill: as many numbers as fit in the narrowest column.
+  /** @type {(pill: Pill, look: Look, view: TreeView) => void} */
   note(pill, { numbers, isPrimed }, view) {
     const { frame } = view;
     const parts = frame.roomy && numbers ? numbers.slice(0, this.fitting(view)) : [];
