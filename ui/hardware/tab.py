@@ -10,7 +10,7 @@ from typing import Any
 
 import gradio as gr
 
-from sequoia import HardwareProfile, SequoiaError, machine
+from sequoia import SequoiaError, machine
 from sequoia.errors import BadProfile, BadTree
 from sequoia.loading.pair_request import BUNDLED_NAME
 from sequoia.validate_input import shown, whole
@@ -24,7 +24,7 @@ from ui.hardware.form import (
     rate_choices,
 )
 from ui.hardware.own_profile import BadField, own_profile
-from ui.hardware.profile_job import ProfileJob
+from ui.hardware.profile_job import Measurement, ProfileJob
 from ui.hardware.view import notice_message
 from ui.run.messages import OpenedRun
 from ui.run.report import drafted_lane
@@ -268,8 +268,8 @@ class HardwareTab(SessionView[ProfileJob]):
             yield self.form.measuring(True)
             async for report in task.reports():
                 yield {self.board: _report_message(report)}
-                if isinstance(report.result, HardwareProfile):
-                    notice = change_words(before, report.result)
+                if isinstance(report.result, Measurement):
+                    notice = change_words(before, *report.result)
                     shown = self._shown(
                         replace(self.form.values(data), profile=HERE), request, notice
                     )

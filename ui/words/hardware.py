@@ -26,9 +26,16 @@ _VISIBLE = 0.02  # smallest relative change of a time that is mentioned
 _UNSTEADY = 0.2  # several times what repeated measurements of an idle machine differ by
 
 
-def change_words(before: HardwareProfile | None, after: HardwareProfile) -> str:
+def change_words(
+    before: HardwareProfile | None, after: HardwareProfile, same: float | None = None
+) -> str:
     """The time of a one-token pass of the target, and its change since the measurement `before`;
-    and a warning if the times of one pass differ much."""
+    and a warning if the times of one pass differ much. same: see Measurement in profile_job.py."""
+    if same is not None:
+        return (
+            f"The same as before, within {same:.1%}, by which the times of one pass differ. So the "
+            "earlier measurement stays, and with it the trees planned for it."
+        )
     seconds = after.verify_seconds(1)
     words = f"A one-token pass takes {time_words(seconds)}"
     if before is None:
