@@ -294,9 +294,8 @@ class ProfileFacts {
   }
 }
 
-function facts({ label, device, dtype, target, draft, prefix, date }) {
+function facts({ device, dtype, target, draft, prefix, date }) {
   return [
-    ["Source", label],
     ["Device", device],
     ["Precision", dtypes(dtype)],
     ["Target", target],
