@@ -8,7 +8,6 @@ import gradio as gr
 
 from sequoia.assets_folder import ASSETS
 from ui.run import recordings
-from ui.run.messages import notice_message
 from ui.run.tab import SKELETON, RunTab
 from ui.shared.events import QUIET
 from ui.shared.layout import drawn
@@ -40,10 +39,7 @@ class FilmTab:
     @cached_property
     def _message(self) -> str:
         """Made only once, because every page opens with it."""
-        found = recordings.film()
-        return (
-            found.whole(stored=False) if found else notice_message(notice="No recorded run found.")
-        )
+        return recordings.film().whole(stored=False)
 
 
 # -- the first frame -------------------------------------------------------------------------------
