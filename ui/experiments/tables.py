@@ -140,7 +140,10 @@ def verdict_of(low: float | None, high: float | None) -> str:
 def _facts(view: View) -> Iterator[Markup]:
     command = f"python -m sequoia.experiments {view['name']}"
     facts = {
-        **{name.capitalize(): view[name] for name in ("target", "draft", "machine", "date")},
+        "Large model": view["target"],
+        "Small model": view["draft"],
+        "Machine": view["machine"],
+        "Date": view["date"],
         "Settings": "; ".join(_settings(view["settings"])),
         "Small, on the bundled pair": f"{command} --size small",
         "Full, to record it": f"{command} --size full --out assets/experiments --source recorded",
@@ -167,7 +170,7 @@ _NAMES = {
     "planning": "texts to plan with, and tokens of each",
     "profile": "speed-ups predicted for",
     "machines": "simulated machines",
-    "conditions": "temperature, draft",
+    "conditions": "temperature, small model",
 }
 
 

@@ -51,11 +51,11 @@ def verify_curve(profiles: Sequence[Named]) -> go.Figure:
 def small_curves(profiles: Sequence[Named]) -> go.Figure:
     """Milliseconds of a draft pass by the nodes in its level, and of the engine's overhead by the
     nodes in the step."""
-    title = "nodes of a level (draft) or of the tree (overhead)"
+    title = "nodes of a level (small model) or of the tree (overhead)"
     made = _figure(**_axes(title), showlegend=True)
     for i, (name, profile) in enumerate(profiles):
         for phase, points, word, symbol in (
-            ("draft", profile.draft_seconds, "draft pass", "circle"),
+            ("draft", profile.draft_seconds, "small model", "circle"),
             ("overhead", profile.overhead_seconds, "overhead", "square"),
         ):
             name_of = f"{word}, {_short(name)}" if len(profiles) > 1 else word

@@ -86,7 +86,7 @@ class ProfileJob(MeasurementJob):
     def _progress(self, share: float) -> None:
         self.report(
             share,
-            "timing passes of target and draft in turn"
+            "timing passes of both models in turn"
             if share < PASSES
             else "timing the engine's own overhead",
         )

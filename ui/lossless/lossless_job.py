@@ -55,7 +55,7 @@ class LosslessJob(MeasurementJob):
     def measure(self, pair: Pair) -> Sampled:
         """Run the test to its end, or to the time limit."""
         end = time.monotonic() + self._seconds
-        self.report(0, "computing the target's exact distribution")
+        self.report(0, "computing the large model's exact distribution")
         is_pair = self._setting.where == PAIR
         test = LosslessnessTest(self._setting, pair if is_pair else None)
         self.report(0, "computing which bugs this test would find")

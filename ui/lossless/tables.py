@@ -32,7 +32,7 @@ REST = {
     "rare": "all rarer ones together",
     "more": "and rarer ones",
     "other more": "then any other, and rarer ones",
-    "impossible": "never emitted by the target",
+    "impossible": "never emitted by the large model",
 }
 SPACES = str.maketrans({"\n": "⏎", "\t": "⇥", "\r": "␍"})
 

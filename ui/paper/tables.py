@@ -37,7 +37,8 @@ def speedup_table(table: PaperTable) -> Markup:
 def speedup_rows(tables: Sequence[PaperTable]) -> Iterator[tuple[object, ...]]:
     """The rows of `tables` for a CSV file."""
     yield (
-        *("target", "draft", "machine", "texts", "temperature", "verifier", "nodes", "levels"),
+        *("large model", "small model", "machine", "texts", "temperature"),
+        *("verifier", "nodes", "levels"),
         *("tokens per step (paper)", "speed-up (paper)", "speed-up (simulated)"),
     )
     for table in tables:

@@ -171,12 +171,12 @@ SHAPES = {
         "dynamic tree",
         ("Max nodes", "Max levels"),
         (64, 12),
-        about="A new tree every step, larger where the draft is confident.",
+        about="A new tree every step, larger where the small model is confident.",
     ),
     "lookup": Shape(
-        "No draft model",
+        "No small model",
         ": looked up in the text",
-        "looked up in the text so far, without a draft model",
+        "looked up in the text so far, without a small model",
         about=(
             "Proposes what followed the last tokens earlier in the text, and nothing where they "
             "are new. The tree is planned for this machine. Try it on a prompt that the answer "
@@ -188,7 +188,7 @@ SHAPES = {
         " decoding, one node",
         "plain decoding",
         make=lambda: Tree.chain(1),
-        about="One token per step and no draft: the baseline for all others.",
+        about="One token per step and no small model: the baseline for all others.",
     ),
 }
 

@@ -75,11 +75,11 @@ BUDGET = Words(
         "texts. SpecInfer's tree has SpecInfer's shape <1, 1, 3, 1, 1, 1, 1, 1> (children per "
         "node, level by level) with more than 3 chains if they fit: a chain of two tokens is "
         "followed by as many chains of six as fit. (The paper gives SpecInfer independent "
-        "sequences instead.) Making a long chain longer gains nothing: the draft errs, or the text "
-        "ends, before the end of the chain. At temperature 0 texts usually repeat themselves; "
-        "there the draft is right for many tokens in a row, and a long chain does well. A text "
-        f"counts as repeating itself from the first {REPEAT} tokens in a row that already occurred "
-        "in it or its prompt. All trees are verified with Sequoia's verifier."
+        "sequences instead.) Making a long chain longer gains nothing: the small model errs, or "
+        "the text ends, before the end of the chain. At temperature 0 texts usually repeat "
+        "themselves; there the small model is right for many tokens in a row, and a long chain "
+        f"does well. A text counts as repeating itself from the first {REPEAT} tokens in a row "
+        "that already occurred in it or its prompt. All trees are verified with Sequoia's verifier."
     ),
     table="Tokens per step",
 )
@@ -154,8 +154,8 @@ TEMPERATURE = Words(
         f"verifier has its own tree of {_SIZES['nodes']} nodes, planned with its own acceptance "
         "rates; but Traversal uses Sequoia's. A tree with more levels takes longer to draft, so "
         "equal tokens per step can give different speed-ups. The speed-up is predicted with the "
-        "paper's times on an A100 (Llama2-7B with JF68M). It assumes that a target pass takes "
-        "equally long for any number of nodes."
+        "paper's times on an A100 (Llama2-7B with JF68M). It assumes that a pass of the large "
+        "model takes equally long for any number of nodes."
     ),
 )
 

@@ -98,7 +98,7 @@ def level_words(seconds: float) -> str:
     return (
         f"Not in the overhead curve: {time_words(seconds)} per drafted level, "
         "however many nodes it has. It covers sampling the level's tokens and, after the "
-        "target's pass, accepting or rejecting them."
+        "large model's pass, accepting or rejecting them."
     )
 
 
@@ -132,10 +132,10 @@ def roofline_words(parts: Mapping[str, Mapping[str, Any]]) -> str:
     device = parts["device"]
     share = device.get("efficiency", EFFICIENCY)
     models = "; ".join(
-        f"{part}: {parts[part]['parameters']:.3g} weights of {parts[part]['bytes_per_weight']:g} "
+        f"{name}: {parts[part]['parameters']:.3g} weights of {parts[part]['bytes_per_weight']:g} "
         f"bytes, {parts[part]['layers']} layers with {parts[part]['launch_us_per_layer']:g} µs of "
         "launch overhead each"
-        for part in ("target", "draft")
+        for part, name in (("target", "large model"), ("draft", "small model"))
     )
     return (
         f"Roofline from your figures: {device['memory_gb_per_s']:g} GB/s, {device['tflops']:g} "

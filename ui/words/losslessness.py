@@ -102,7 +102,7 @@ def _samples_words(kind: str, p_value: float | None, count: SampleCount) -> str:
     """Whether first tokens follow the target's distribution, and what the test would find."""
     tokens = f"first tokens of {count.draws} sample{'s' * (count.draws != 1)}"
     if p_value is None or count.statistic is None:
-        return f"The {tokens} are too few to compare with the target's distribution."
+        return f"The {tokens} are too few to compare with the large model's distribution."
     result = (
         f"χ² = {count.statistic:.1f}, {count.freedom} degree{'s' * (count.freedom != 1)} of "
         f"freedom, p-value {p_words(p_value)}"
@@ -110,18 +110,18 @@ def _samples_words(kind: str, p_value: float | None, count: SampleCount) -> str:
     if kind == "fits":
         points = round((count.detectable_difference or 1) * 100)
         return (
-            f"The {tokens} are consistent with the target's distribution: {result}. A p-value "
+            f"The {tokens} are consistent with the large model's distribution: {result}. A p-value "
             "below one in a million counts as an error. With this many samples, that happens "
             "if, for example, the most probable token comes too often or too rarely by about "
             f"{points} percentage points."
         )
     if kind == "poor":
         return (
-            f"The {tokens} fit the target's distribution poorly: {result}. This happens by "
+            f"The {tokens} fit the large model's distribution poorly: {result}. This happens by "
             f"chance now and then, so only p below {ALARM:g} counts as different: sample "
             "again with another seed."
         )
-    return f"The {tokens} do not follow the target's distribution: {result}, below {ALARM:g}."
+    return f"The {tokens} do not follow the large model's distribution: {result}, below {ALARM:g}."
 
 
 def _blind_words(count: SampleCount, why: Why) -> str:
@@ -137,7 +137,7 @@ def _blind_words(count: SampleCount, why: Why) -> str:
             f"{bits}), so even a wrong decoder would pass"
         )
     advice = _early_words(count, why) or "Try another temperature or prompt."
-    return f"This check is inconclusive here: the target's distribution is {reason}. {advice}"
+    return f"This check is inconclusive here: the large model's distribution is {reason}. {advice}"
 
 
 def rule_words(count: SampleCount) -> str:
@@ -145,8 +145,8 @@ def rule_words(count: SampleCount) -> str:
     least = f"{LEAST_BITS:g} bit of entropy"
     if count.bits >= LEAST_BITS:
         return (
-            f"the first position in the text where the target's distribution has at least {least}; "
-            f"it has {count.bits:.1f} bits"
+            "the first position in the text where the large model's distribution has at least "
+            f"{least}; it has {count.bits:.1f} bits"
         )
     return (
         f"none of the first {count.looked} positions (at most {MOST_PLACES} are examined) has "
@@ -247,8 +247,8 @@ BUG_WORDS = {
         "2,048 different values. A token with q below about 0.001 is drawn too rarely, one with q "
         "below 0.0001 almost never, but verification assumes that each is drawn with probability "
         "q.",
-        "At a high temperature, where many rare tokens together have a large share of q: the draft "
-        "hardly ever proposes them, so far too few of them reach the output.",
+        "At a high temperature, where many rare tokens together have a large share of q: the small "
+        "model hardly ever proposes them, so far too few of them reach the output.",
         "At low temperatures rare tokens have hardly any share, and a toy with a few words has no "
         "rare ones. Texts look normal, because the missing tokens are rare anyway.",
     ),
@@ -274,18 +274,18 @@ BUG_WORDS = {
         "A child with q below 0.1 is dropped after it was drawn, to save a node of the tree. The "
         "step is verified as if the child had never been drawn. Taken together, tokens with such a "
         "q are then emitted less often than p demands, and the others too often.",
-        "Where the draft spreads over several tokens, some with q above 0.1 and some below. The "
-        "bias shows even in the first token.",
+        "Where the small model spreads over several tokens, some with q above 0.1 and some below. "
+        "The bias shows even in the first token.",
         "The bug has no effect if every drawn child has a q of 0.1 or more (common at low "
         "temperatures): then none is dropped. It also has none if every token has q below 0.1: "
-        "then all children are dropped, and every token is drawn from the target alone.",
+        "then all children are dropped, and every token is drawn from the large model alone.",
     ),
     "last-token": BugWords(
         "last token ignores rejections",
-        "After all children of a node are rejected, the target's own token is drawn from p instead "
-        "of the residual distribution. Tokens to which the draft gives too much probability get a "
-        "second chance, so they are emitted too often.",
-        "Wherever the draft differs from the target. The bias shows even in the first token.",
+        "After all children of a node are rejected, the large model's own token is drawn from p "
+        "instead of the residual distribution. Tokens to which the small model gives too much "
+        "probability get a second chance, so they are emitted too often.",
+        "Wherever the two models differ. The bias shows even in the first token.",
         "Where p and q agree, hardly any token is rejected. At temperature 0, p and the residual "
         "are the same single token: every greedy test passes.",
     ),
@@ -299,9 +299,9 @@ WHAT_IT_DOES = "One text shows no bug; thousands counted do. Test a decoder:"
 SCOPE = (
     "Unless a bug is chosen under Decoder, drafted tokens are drawn and verified as in real runs. "
     "With a toy, p and q are as typed. With the pair, they come from a plain forward pass over the "
-    "whole text, without a tree or a KV cache, with the target in float32. So this test does not "
-    "cover the forward pass over a tree or the KV cache. The self-test at load and the check after "
-    "a run cover both."
+    "whole text, without a tree or a KV cache, with the large model in float32. So this test does "
+    "not cover the forward pass over a tree or the KV cache. The self-test at load and the check "
+    "after a run cover both."
 )
 HOW_TO_READ = (
     "The bars show how often each outcome was sampled, and the marks show its exact probability. "

@@ -164,7 +164,7 @@ def _tree_over(one: Ratio) -> str | None:
     if one.one != chain.TREE:
         return None
     at = one.at
-    where = f"{at['kind']}, temperature {at['temperature']:g}, draft {at['draft']}"
+    where = f"{at['kind']}, temperature {at['temperature']:g}, small model {at['draft']}"
     machine = machine_name(str(at["machine"]))
     return f"{machine}, {where}: {_decoder(one.one)} over {_decoder(one.other)}"
 
@@ -190,14 +190,14 @@ def _of_chains(result: ExperimentResult) -> Iterator[str]:
 
 CHAIN = Words(
     title="Tree or tuned chain",
-    x=Axis("first", "how often the draft's first guess is accepted"),
+    x=Axis("first", "how often the small model's first guess is accepted"),
     y=Axis("ratio", "speed / tuned chain's speed (simulated)"),
     drawn=_over_the_chain,
     columns=(
         Column("machine", _machine),
         Column("texts", lambda place: place.at["kind"]),
         Column("temperature", lambda place: place.at["temperature"]),
-        Column("draft", lambda place: place.at["draft"]),
+        Column("small model", lambda place: place.at["draft"]),
         Column("first guess accepted", _first, "predicted"),
         Column(
             f"time of a pass over {WIDE} nodes / over 1 node",
@@ -211,7 +211,7 @@ CHAIN = Words(
             "predicted",
         ),
         Column(
-            "stopping chain: max nodes, lowest draft probability (0: never stops)",
+            "stopping chain: max nodes, lowest probability q (0: never stops)",
             lambda place: _plan(place, chain.STOPPING, "nodes", "least"),
             "predicted",
         ),
@@ -232,16 +232,16 @@ CHAIN = Words(
             "node costs little time.",
             "Tuned chain: the chain of the length predicted to be fastest. In the plots, its speed "
             "is 1.",
-            "Chain that stops when unsure: ends after a token with a low draft probability.",
+            "Chain that stops when unsure: ends after a token with a low probability q.",
             "Planned tree: the tree predicted to be fastest. With at most one child for each node "
             "it is itself a chain.",
             "Replanned tree: planned again while decoding, from the acceptance counted so far.",
             "Dynamic tree: grown anew at each step, for the text so far.",
             "Traversal: a verifier that tests whole paths. All others use Sequoia's verifier. At "
             "temperature 0 both accept the same tokens, so Traversal is left out (–).",
-            "Better draft: the target with some noise in its weights. Worse draft: the draft with "
-            "noise in its weights.",
-            "A case is one machine, kind of text, temperature and draft.",
+            "Better small model: the large one with some noise in its weights. Worse small model: "
+            "with noise in its weights.",
+            "A case is one machine, kind of text, temperature and small model.",
         )
     ),
     source="simulated",

@@ -19,8 +19,8 @@ OF_CLAIMS = (
 OF_SIMULATIONS = (
     "Sequoia and SpecInfer each have a rule for accepting tokens, and SpecInfer has trees of its "
     "own (“5 × 8”: 5 independent sequences of 8 tokens). Top-k match is a third rule: the children "
-    "are the draft’s most probable tokens, the target samples a token itself, and a child is kept "
-    "only if it is that token. Tokens per step and the tree’s size are the paper’s."
+    "are the small model’s most probable tokens, the large model samples a token itself, and a "
+    "child is kept only if it is that token. Tokens per step and the tree’s size are the paper’s."
 )
 OF_SWEEPS = (
     "Green: the best in its table. Empty: not in the paper. Nothing is simulated here: "

@@ -177,7 +177,7 @@ def copy_words(numbers: str, speedup: float) -> str:
     else:
         compared = "faster than" if speedup > CLEARLY else "about as fast as"
     return (
-        f"on this machine a copy of the target in {numbers} is predicted to be {compared} plain "
-        f"decoding: {speedup:.1f}x at temperature 0, from a quick measurement. A run shows whether "
-        "it is"
+        f"on this machine a copy of the large model in {numbers} is predicted to be {compared} "
+        f"plain decoding: {speedup:.1f}x at temperature 0, from a quick measurement. A run shows "
+        "whether it is"
     )

@@ -99,8 +99,8 @@ def _advice(found: Diagnosis, most: int, hypothetical: bool) -> AdviceShown:
 _CHANGES: dict[Change, str] = {
     "plain": "Plain decoding",
     "fastest_tree": "The fastest tree at this run's acceptance",
-    "smaller_draft": "A smaller draft: half the time, the same acceptance",
-    "larger_target": "A larger target: twice the time, the same acceptance",
+    "smaller_draft": "The small model in half the time, with the same acceptance",
+    "larger_target": "The large model in twice the time, with the same acceptance",
 }
 
 
@@ -123,7 +123,7 @@ def bar_words(found: TimeBreakdown) -> dict[str, str]:
 def _verify_words(found: TimeBreakdown) -> str:
     step, token = found.step.verify, found.token.verify
     return (
-        f"The target's pass takes {time_words(step)} for all nodes of a step and "
+        f"The large model's pass takes {time_words(step)} for all nodes of a step and "
         f"{time_words(token)} for one token: {step / token:.2f} times as long."
     )
 

@@ -46,15 +46,15 @@ def test_the_figures_of_a_ready_profile_give_its_times_without_reading_the_kv_ca
     assert entry.profile.verify_seconds(256) == pytest.approx(ready.verify_seconds(256), rel=0.02)
     assert entry.profile.calibrated_up_to == 0
     assert entry.note.startswith(
-        "Roofline from your figures: 1008 GB/s, 165.2 TFLOP/s at 55% efficiency; target"
+        "Roofline from your figures: 1008 GB/s, 165.2 TFLOP/s at 55% efficiency; large model"
     )
 
 
 def test_parameters_may_be_counted_in_millions_and_billions() -> None:
     typed = {**GOOD, "target-parameters": "7B", "draft-parameters": "68 m"}
     words = own_profile(typed).note
-    assert "target: 7e+09 weights" in words
-    assert "draft: 6.8e+07 weights" in words
+    assert "large model: 7e+09 weights" in words
+    assert "small model: 6.8e+07 weights" in words
 
 
 REFUSED = [

@@ -46,7 +46,7 @@ def test_a_speed_up_is_predicted_for_a_copy(
     draft_seconds: float, is_faster: bool, folders: tuple[str, str]
 ) -> None:
     words = note(timed(draft_seconds, folders[0], "int8", dtype="float32"))
-    assert "a copy of the target in int8 is predicted to be" in words
+    assert "a copy of the large model in int8 is predicted to be" in words
     assert ("faster than plain decoding" in words) is is_faster
 
 
@@ -56,4 +56,4 @@ def test_only_a_copy_has_a_note(tmp_path: Path) -> None:
     pair = load_pair(target=target, draft=draft, device="cpu", online=False)
     assert note(pair) == ""
     copied = load_pair(target=target, draft="int8", device="cpu", online=False)
-    assert "a copy of the target in int8" in note(copied)
+    assert "a copy of the large model in int8" in note(copied)

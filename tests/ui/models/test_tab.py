@@ -312,7 +312,8 @@ def test_a_copy_is_loaded_with_its_prediction_shown(
     shown = received[-1]["loaded"]
     assert shown["draft"]["numbers"] == "int8"
     assert shown["draft"]["name"].startswith("big in int8, ")
-    assert "a copy of the target in int8 is predicted to be" in dict(shown["notes"])["The draft"]
+    note = dict(shown["notes"])["The draft"]
+    assert "a copy of the large model in int8 is predicted to be" in note
 
 
 def test_after_a_mismatched_pair_the_current_one_stays_loaded(

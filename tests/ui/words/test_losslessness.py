@@ -58,10 +58,10 @@ def counted(kind: Kind, p_value: float | None, why: Why = "", **changes: Any) ->
 def test_first_tokens_fit_or_not() -> None:
     fits = counted("fits", 0.317)
     assert fits.startswith(
-        "The first tokens of 400 samples are consistent with the target's distribution: χ² = 1.0, "
-        "1 degree of freedom, p-value 0.32."
+        "The first tokens of 400 samples are consistent with the large model's distribution: "
+        "χ² = 1.0, 1 degree of freedom, p-value 0.32."
     )
     assert fits.endswith("too often or too rarely by about 12 percentage points.")
-    assert "fit the target's distribution poorly" in counted("poor", 1e-4)
-    assert "do not follow the target's distribution" in counted("bug", 1e-9)
+    assert "fit the large model's distribution poorly" in counted("poor", 1e-4)
+    assert "do not follow the large model's distribution" in counted("bug", 1e-9)
     assert "are too few to compare" in counted("none", None, draws=5, statistic=None)

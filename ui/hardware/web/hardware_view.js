@@ -131,7 +131,12 @@ class HardwareView {
   }
 
   makePass(row) {
-    const about = { part: "verify", title: "Target pass, t(n)", term: "t(n)", cls: "hw-tall" };
+    const about = {
+      part: "verify",
+      title: "Pass of the large model, t(n)",
+      term: "t(n)",
+      cls: "hw-tall",
+    };
     this.verify = figurePanel(row, about);
     const bars = el("span", { class: "sq-word" }, this.verify.panel.titleBox);
     addTerm(bars, "error bars", "spread");
@@ -140,7 +145,7 @@ class HardwareView {
   }
 
   makeSmall(row) {
-    const title = "Draft pass and overhead";
+    const title = "Pass of the small model, and overhead";
     this.small = figurePanel(row, { part: "small", title, term: "overhead by nodes" });
     const { foot } = this.small.panel;
     this.levels = el("p", { class: "hw-say hw-dim", "data-part": "levels" }, foot);
@@ -298,8 +303,8 @@ function facts({ device, dtype, target, draft, prefix, date }) {
   return [
     ["Device", device],
     ["Precision", dtypes(dtype)],
-    ["Target", target],
-    ["Draft", draft],
+    ["Large model", target],
+    ["Small model", draft],
     ["Prefix", prefix ? `${prefix} tokens` : "not given"],
     ["Date", date],
   ];

@@ -6,6 +6,10 @@ import { rove } from "./roving_focus.js";
 import { sourced, verifier as nameOf } from "./run_words.js";
 import { addTerm } from "./tooltips.js";
 
+const ROLES = [
+  ["target", "large model"],
+  ["draft", "small model"],
+];
 const WIDE = 68; // max characters of a line below a picture's title
 const PAGE_WIDE = 160; // max characters of a line at the top of a saved page
 
@@ -34,7 +38,7 @@ export class FactStrip {
    */
   paint(meta, facts) {
     this.models.replaceChildren();
-    for (const role of ["target", "draft"]) if (meta[role]) this.model(role, meta[role]);
+    for (const [key, role] of ROLES) if (meta[key]) this.model(role, meta[key]);
     this.chips.replaceChildren(...facts.map(factChip));
   }
 
@@ -57,7 +61,10 @@ function factChip([name, value, term = name]) {
  * @param {string | undefined} dtype such as "bfloat16" or "bfloat16, draft int8"
  * @returns {string | undefined}
  */
-export const dtypes = (dtype) => (dtype?.includes(", draft ") ? "target " + dtype : dtype);
+export const dtypes = (dtype) =>
+  dtype?.includes(", draft ")
+    ? "large model " + dtype.replace(", draft ", ", small model ")
+    : dtype;
 
 /**
  * The machine, the date, and the settings of a run and of one of its lanes as short facts.

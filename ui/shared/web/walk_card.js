@@ -79,7 +79,7 @@ function placeOf({ topo, trials }, node) {
 }
 
 /** @type {Record<string, [string, string]>} label of a probability, and of a residual one */
-const NAMES = { q: ["q, draft", "residual q"], p: ["p, target", "residual p"] };
+const NAMES = { q: ["q, small model", "residual q"], p: ["p, large model", "residual p"] };
 
 /** One probability: its name, a bar and its value. */
 class ShareBar {
