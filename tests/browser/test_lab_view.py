@@ -481,7 +481,7 @@ def test_on_a_phone_no_panel_is_cut(page: Page) -> None:
     settle(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     cut = page.evaluate(
-        "[...document.querySelectorAll('.sq-lab :is(.sq-panel-body, .sq-panel-head, .sq-lab-wide"
+        "[...document.querySelectorAll('.sq-lab :is(.sq-panel-body, .sq-panel-head, .sq-wide"
         ", .dp-legend)')].filter((box) => box.scrollWidth > box.clientWidth + 1 && "
         "getComputedStyle(box).overflowX !== 'auto').map((box) => box.className)"
     )

@@ -97,7 +97,7 @@ def _plans(log: EngineLog, entry: Entry) -> Markup:
         "plans",
         f"With the step times of {entry.name}",
         [element("span", f"step times: {profile.source}"), report.badge("predicted")],
-        report.scrolled("Plans", table, "en-scroll sq-more-right"),
+        report.scrolled("Plans", table, "sq-wide sq-more-right"),
         element("p", rank_words(log.positions)),
         element("p", break_even_words(break_even(profile))),
         _checks(found),

@@ -189,12 +189,12 @@ def _body() -> tuple[Markup, ...]:
             data_part="more",
         ),
         element("p", class_="xp-partial", data_part="partial"),
-        element("p", class_="xp-dim", data_part="missing"),
+        element("p", class_="sq-dim", data_part="missing"),
         element(
             "div",
             _button("", "run", title=RUN, class_="sq-btn xp-go"),
             _button("Stop", "stop", title=STOP, disabled=True),
-            element("span", class_="xp-dim", role="status", data_part="progress"),
+            element("span", class_="sq-dim", role="status", data_part="progress"),
             class_="xp-line",
         ),
     )

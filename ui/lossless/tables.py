@@ -121,7 +121,7 @@ def _bias(one: Fields) -> str:
 def _found(one: Fields) -> Iterator[Markup]:
     power, is_biased = one["power"], (one["distance"] or 0) >= NO_BIAS
     is_hidden = power is not None and power < SHOWS
-    why = element("p", one["hides"], class_="ls-dim") if is_hidden else None
+    why = element("p", one["hides"], class_="sq-dim") if is_hidden else None
     yield element("span", found_words(power, is_biased, is_hidden), why)
 
 

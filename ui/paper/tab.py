@@ -177,7 +177,7 @@ def _scale(figures: Sequence[Published]) -> Markup:
         "paper",
         _say(OF_SCALE),
         element("div", data_part="scale-host"),
-        report.scrolled(title, report.table((*heads, "Source"), lines, "pp-scale"), "pp-scroll"),
+        report.scrolled(title, report.table((*heads, "Source"), lines, "pp-scale"), "sq-wide"),
         csv_link("published", [(*heads, "Label", "Source", "Address"), *files]),
     )
 
@@ -223,7 +223,7 @@ def _speedups(panel: Mapping[str, Any]) -> Markup:
 
 def _sweeps(about: Mapping[str, Any], sweeps: Sequence[Mapping[str, Any]]) -> Markup:
     boxes = (
-        report.scrolled(sweep["source"], sweep_table(sweep), "pp-scroll sq-more-right")
+        report.scrolled(sweep["source"], sweep_table(sweep), "sq-wide sq-more-right")
         for sweep in sweeps
     )
     return report.folded(

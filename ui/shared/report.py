@@ -22,7 +22,7 @@ def panel(part: str, title: str, tools: Iterable[Markup], *body: Markup | None) 
 
 def folded(part: str, title: str, source: str, *body: Markup | None) -> Markup:
     """A panel that is closed at first. source: shown beside the title."""
-    word = element("span", source, class_="sq-word") if source else None
+    word = element("span", source, class_="sq-word sq-dim") if source else None
     return element(
         "details",
         element("summary", element("b", title), " ", word),

@@ -91,7 +91,7 @@ def test_a_row_is_marked_if_it_is_off_by_three_standard_deviations(
 def test_a_hidden_bug_says_why() -> None:
     shown = shown_test(TEST)
     assert "hidden here (0.1)" in shown
-    assert '<p class="ls-dim">why</p>' in shown
+    assert '<p class="sq-dim">why</p>' in shown
     assert "&lt;a bug&gt;" in shown
 
 

@@ -113,7 +113,7 @@ class HardwareView {
   // -- building ----------------------------------------------------------------------------------
 
   makeHead(frame) {
-    const about = el("div", { class: "sq-about hw-about" }, frame);
+    const about = el("div", { class: "sq-about" }, frame);
     this.badge = el("span", { class: "sq-badge", "data-part": "label" }, about);
     this.name = el("b", { class: "sq-model-name" }, about);
     this.chips = el("span", { class: "sq-chips" }, about);
@@ -138,17 +138,17 @@ class HardwareView {
       cls: "hw-tall",
     };
     this.verify = figurePanel(row, about);
-    const bars = el("span", { class: "sq-word" }, this.verify.panel.titleBox);
+    const bars = el("span", { class: "sq-word sq-dim" }, this.verify.panel.titleBox);
     addTerm(bars, "error bars", "spread");
     const part = { "data-part": "averaged" };
-    this.averaged = el("p", { class: "hw-say hw-dim", ...part }, this.verify.panel.foot);
+    this.averaged = el("p", { class: "hw-say sq-dim", ...part }, this.verify.panel.foot);
   }
 
   makeSmall(row) {
     const title = "Pass of the small model, and overhead";
     this.small = figurePanel(row, { part: "small", title, term: "overhead by nodes" });
     const { foot } = this.small.panel;
-    this.levels = el("p", { class: "hw-say hw-dim", "data-part": "levels" }, foot);
+    this.levels = el("p", { class: "hw-say sq-dim", "data-part": "levels" }, foot);
   }
 
   makeBatch(host) {

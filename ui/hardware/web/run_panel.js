@@ -34,7 +34,7 @@ export class RunPanel {
     });
     this.word = word;
     this.chart = chart;
-    this.empty = el("p", { class: "hw-say hw-dim", text: EMPTY }, panel.body);
+    this.empty = el("p", { class: "hw-say sq-dim", text: EMPTY }, panel.body);
     this.split = el("div", { class: "hw-split" }, panel.body);
     this.split.append(chart.node);
     this.table = el("table", { class: "sq-table hw-parts" }, this.split);

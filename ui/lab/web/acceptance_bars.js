@@ -43,19 +43,19 @@ export class AcceptanceBars {
     this.on = on;
     el(
       "p",
-      { class: "sq-lab-axis", "data-part": "rate-axis", text: "↑ acceptance rate, a[k]" },
+      { class: "sq-lab-axis sq-dim", "data-part": "rate-axis", text: "↑ acceptance rate, a[k]" },
       host,
     );
     const box = el("div", { class: "sq-lab-bars", role: "group", "aria-label": NAME }, host);
     for (const tick of TICKS) {
       const place = { style: `bottom:${percentHeight(tick)}` };
-      el("span", { class: "sq-lab-tick", text: String(tick), ...place }, box);
+      el("span", { class: "sq-lab-tick sq-dim", text: String(tick), ...place }, box);
     }
     this.row = el("div", { class: "sq-lab-bar-row" }, box);
     this.pool = pool((k) => this.makeBar(k));
-    const across = { class: "sq-lab-axis sq-lab-axis-across", "data-part": "child-axis" };
+    const across = { class: "sq-lab-axis sq-lab-axis-across sq-dim", "data-part": "child-axis" };
     el("p", { ...across, text: "child k →" }, host);
-    this.more = el("div", { class: "sq-lab-note" }, host);
+    this.more = el("div", { class: "sq-dim" }, host);
   }
 
   /**
@@ -63,7 +63,7 @@ export class AcceptanceBars {
    * @param {HTMLElement} host
    */
   makeKey(host) {
-    this.key = el("div", { class: "sq-lab-key" }, host);
+    this.key = el("div", { class: "sq-lab-key sq-dim" }, host);
     for (const [cls, words, term] of KEY) {
       const entry = el("span", { class: "sq-lab-key-entry", "data-key": cls }, this.key);
       el("i", { class: "sq-lab-key-" + cls }, entry);
@@ -82,7 +82,7 @@ export class AcceptanceBars {
     node.addEventListener("focus", () => this.on.pick(k));
     node.addEventListener("keydown", (event) => this.press(event, k));
     node.addEventListener("pointerdown", (event) => this.grab(event, k));
-    const number = el("span", { class: "sq-lab-k", text: String(k + 1) }, node);
+    const number = el("span", { class: "sq-lab-k sq-dim", text: String(k + 1) }, node);
     return { node, fill, even, fit, range, number };
   }
 

@@ -60,7 +60,7 @@ export class AcceptanceCounting {
     this.makeText();
     const bar = { max: "1", value: "0", hidden: "", "aria-label": "Progress of the measurement" };
     this.bar = el("progress", bar, this.box);
-    this.status = el("p", { class: "sq-lab-note", "data-part": "count-words" }, this.box);
+    this.status = el("p", { class: "sq-dim", "data-part": "count-words" }, this.box);
     rove(this.box, ".sq-term");
   }
 
@@ -93,7 +93,7 @@ export class AcceptanceCounting {
   }
 
   number(line, label, value, part, name) {
-    const wrap = el("span", { class: "sq-lab-field" }, line);
+    const wrap = el("span", { class: "sq-lab-field sq-dim" }, line);
     addTerm(wrap, label, label === "Temp." ? "temperature" : label);
     const field = numberField(wrap, part, { inputmode: "decimal", "aria-label": name });
     field.value = value;

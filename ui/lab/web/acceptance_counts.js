@@ -42,7 +42,7 @@ export class AcceptanceCounts {
     this.onUse = onUse;
     const about = { part: "counts", title: "Measured acceptance", cls: "sq-lab-counts" };
     this.panel = makePanel(host, about);
-    el("span", { class: "sq-word", text: CAPTION }, this.panel.titleBox);
+    el("span", { class: "sq-word sq-dim", text: CAPTION }, this.panel.titleBox);
     this.list = el("div", { class: "sq-lab-count-list" }, this.panel.body);
     this.paint();
   }
@@ -83,14 +83,14 @@ export class AcceptanceCounts {
     el("div", { class: "hw-by-level-box sq-more-right", tabindex: "0", ...label }, card).append(
       table,
     );
-    const note = { class: "sq-lab-note", "data-holds": String(byLevel.holds) };
+    const note = { class: "sq-dim", "data-holds": String(byLevel.holds) };
     if (many) el("p", { ...note, text: byLevel.sentence }, card);
     return card;
   }
 
   head(card, count) {
     const { by_level: byLevel, temperature, visited, unit } = count;
-    const head = el("p", { class: "sq-lab-counted-head" }, card);
+    const head = el("p", { class: "sq-lab-counted-head sq-dim" }, card);
     el("span", { class: "sq-badge", "data-label": "measured", text: "measured" }, head);
     const words = `${byLevel.name} · T = ${temperature}, top-p ${count.top_p} · ${visited} ${unit}`;
     el("span", { class: "sq-lab-counted-words", text: words }, head);

@@ -71,7 +71,7 @@ export class AcceptanceEditor {
       pick: (k) => this.pick(k),
       move: (k, rate) => this.move(k, rate),
     });
-    const scaled = { class: "sq-lab-note", "data-part": "scaled", "aria-live": "polite" };
+    const scaled = { class: "sq-dim", "data-part": "scaled", "aria-live": "polite" };
     this.scaled = el("p", scaled, body);
     this.counting = new AcceptanceCounting(body, this, link);
     this.more = makeFold(body, "More");
@@ -109,7 +109,7 @@ export class AcceptanceEditor {
 
   // The line with the origin of the vector, and the button that undoes all edits.
   makeOrigin(host) {
-    const look = { class: "sq-lab-whence", "data-part": "whence", "aria-live": "polite" };
+    const look = { class: "sq-lab-whence sq-dim", "data-part": "whence", "aria-live": "polite" };
     const line = el("p", look, host);
     this.label = el("span", { class: "sq-badge" }, line);
     line.append(" ");
@@ -136,7 +136,7 @@ export class AcceptanceEditor {
     this.name = el("label", { class: "sq-lab-rank", for: "sq-lab-rate" }, line);
     this.value = numberField(line, "rate", { inputmode: "decimal", id: "sq-lab-rate" });
     this.value.addEventListener("change", () => this.type());
-    const rest = el("span", { class: "sq-lab-sum", "data-part": "sum" }, line);
+    const rest = el("span", { class: "sq-lab-sum sq-dim", "data-part": "sum" }, line);
     this.sum = addTerm(rest, "", "sum of rates");
     button(rest, { icon: "minus", label: "One rank fewer", act: () => this.resize(-1) });
     button(rest, { icon: "plus", label: "One rank more", act: () => this.resize(1) });

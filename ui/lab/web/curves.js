@@ -46,7 +46,7 @@ class Figure {
     const { panel, word, chart } = figurePanel(host, about, { caption });
     this.word = word;
     this.chart = chart;
-    this.note = el("p", { class: "sq-lab-note" }, panel.body);
+    this.note = el("p", { class: "sq-dim" }, panel.body);
   }
 
   draw(data, layout) {

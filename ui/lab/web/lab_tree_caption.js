@@ -20,7 +20,7 @@ export class LabTreeCaption {
    */
   constructor(host, tree) {
     this.refusal = new Refusal(tree, "refused");
-    this.box = el("div", { class: "sq-lab-caption" }, host);
+    this.box = el("div", { class: "sq-lab-caption sq-dim" }, host);
     const line = { class: "sq-lab-explain", "data-part": "explain", "aria-live": "polite" };
     this.line = el("p", line, this.box);
     this.gap = el("p", { class: "sq-lab-gap", "data-part": "gap", hidden: "" }, this.box);

@@ -22,7 +22,7 @@ export class LabTreeControls {
   constructor(panel, tree) {
     this.tree = tree;
     this.state = tree.state;
-    this.word = el("span", { class: "sq-word" }, panel.titleBox);
+    this.word = el("span", { class: "sq-word sq-dim" }, panel.titleBox);
     const label = { role: "group", "aria-label": "The tree to show, and its size" };
     const line = el("div", { class: "sq-lab-budget", ...label }, panel.body);
     this.makeKinds(line);
@@ -96,7 +96,7 @@ export class LabTreeControls {
   makeBudget(host) {
     const { state } = this;
     const most = planner.MAX_NODES;
-    const budget = el("span", { class: "sq-lab-n" }, host);
+    const budget = el("span", { class: "sq-lab-n sq-dim" }, host);
     const slider = { type: "range", min: "1", max: String(most), step: "1", "data-part": "budget" };
     addTerm(budget, "Nodes", "budget");
     this.slider = el("input", { ...slider, "aria-label": "Budget in nodes" }, budget);
@@ -108,7 +108,7 @@ export class LabTreeControls {
 
   makeLevels(host) {
     const { state } = this;
-    const levels = el("span", { class: "sq-lab-field" }, host);
+    const levels = el("span", { class: "sq-lab-field sq-dim" }, host);
     addTerm(levels, "Levels ≤", "levels");
     this.levels = this.numeric(levels, "levels", "Level cap; empty for none", (field) => {
       if (["", "any"].includes(field.value.trim())) return state.set({ levels: null });

@@ -52,7 +52,7 @@ export class MachinePanel {
     const measure = { text: "Measure", hint: "Measure, compare and edit machines" };
     show(button(panel.tools, { ...measure, act: () => openView("hardware") }), canRun);
     const line = el("div", { class: "sq-lab-line" }, panel.body);
-    el("label", { class: "sq-lab-field", text: "Timed on", for: "sq-lab-clock" }, line);
+    el("label", { class: "sq-lab-field sq-dim", text: "Timed on", for: "sq-lab-clock" }, line);
     const look = { class: "sq-input sq-lab-menu", "data-part": "clock", id: "sq-lab-clock" };
     this.menu = el("select", look, line);
     this.menu.addEventListener("change", () => this.select(this.menu.value));
@@ -61,7 +61,7 @@ export class MachinePanel {
     this.chart = new Chart(panel.body, "Time of a target pass by nodes");
     followTheme([this.chart]);
     const more = makeFold(panel.body, "More");
-    this.words = el("p", { class: "sq-lab-says", "data-part": "clock-words" }, more);
+    this.words = el("p", { class: "sq-dim", "data-part": "clock-words" }, more);
     this.offer();
   }
 

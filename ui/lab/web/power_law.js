@@ -29,7 +29,7 @@ export class PowerLaw {
   }
 
   makeSlider(name, label, bounds) {
-    const row = el("div", { class: "sq-lab-slider" }, this.root);
+    const row = el("div", { class: "sq-lab-slider sq-dim" }, this.root);
     addTerm(row, label);
     const look = { type: "range", "aria-label": label, "data-part": "power-" + name };
     const slider = el("input", { ...look, ...bounds, value: this.values[name] }, row);

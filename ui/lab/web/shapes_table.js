@@ -80,18 +80,18 @@ export class ShapesTable {
     this.state = state;
     const about = { part: "shapes", title: "Shapes of equal size", cls: "sq-lab-shapes" };
     const panel = makePanel(host, about);
-    this.word = el("span", { class: "sq-word" }, panel.titleBox);
+    this.word = el("span", { class: "sq-word sq-dim" }, panel.titleBox);
     const hint = TOOLTIPS["button save the shapes as csv"];
     button(panel.tools, { text: "CSV", hint, act: () => this.save() });
-    const box = el("div", { class: "sq-lab-wide" }, panel.body);
+    const box = el("div", { class: "sq-wide" }, panel.body);
     const table = el("table", { class: "sq-table sq-lab-table" }, box);
     const head = el("tr", {}, el("thead", {}, table));
     for (const column of HEADS) makeHead(head, column);
     const body = el("tbody", {}, table);
     this.rows = ROWS.map((name) => this.makeRow(body, name));
     rove(table);
-    this.note = el("p", { class: "sq-lab-note" }, panel.body);
-    const sources = { class: "sq-lab-note sq-lab-sources", "data-part": "sources" };
+    this.note = el("p", { class: "sq-dim" }, panel.body);
+    const sources = { class: "sq-lab-sources sq-dim", "data-part": "sources" };
     el("p", { ...sources, text: SOURCES }, panel.body);
   }
 

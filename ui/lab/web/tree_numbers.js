@@ -48,11 +48,11 @@ export class TreeNumbers {
     const tiles = el("div", { class: "sq-tiles" }, host);
     this.tiles = makeTiles(tiles, TILES, (key) => ({ "data-part": "tile-" + key }));
     this.makeButtons(more);
-    this.passes = el("p", { class: "sq-lab-says", hidden: "" }, more);
+    this.passes = el("p", { class: "sq-dim", hidden: "" }, more);
     addTerm(this.passes, "Nodes read in each draft pass", "draft pass");
     this.rows = el("span", {}, this.passes);
-    this.margin = el("p", { class: "sq-lab-says", "data-part": "margin" }, more);
-    this.plan = el("p", { class: "sq-lab-says", "data-part": "plan" }, more);
+    this.margin = el("p", { class: "sq-dim", "data-part": "margin" }, more);
+    this.plan = el("p", { class: "sq-dim", "data-part": "plan" }, more);
   }
 
   makeButtons(host) {

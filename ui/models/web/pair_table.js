@@ -55,11 +55,11 @@ export class PairTable {
   constructor(frame, choose) {
     this.choose = choose;
     const panel = makePanel(frame, { part: "pairs", title: "Suggested pairs", cls: "md-pairs" });
-    this.machine = el("span", { class: "sq-word", "data-part": "machine" }, panel.titleBox);
+    this.machine = el("span", { class: "sq-word sq-dim", "data-part": "machine" }, panel.titleBox);
     const table = el(
       "table",
       { class: "md-table" },
-      el("div", { class: "md-box sq-more-right" }, panel.body),
+      el("div", { class: "sq-wide sq-more-right" }, panel.body),
     );
     this.rows = headed(table, COLUMNS);
     rove(this.rows);

@@ -42,12 +42,12 @@ export class DistributionCheck {
     const title = "Is the output lossless? First tokens vs. the large model’s distribution";
     this.panel = makePanel(host, { part: "distribution", title, cls: "run-distribution" });
     const { body, titleBox } = this.panel;
-    this.word = el("span", { class: "sq-word" }, titleBox);
-    addTerm(titleBox, "what does this test?", "check", "sq-word");
+    this.word = el("span", { class: "sq-word sq-dim" }, titleBox);
+    addTerm(titleBox, "what does this test?", "check", "sq-word sq-dim");
     this.where = el("p", { "data-part": "distribution-where" }, body);
-    const scrolled = el("div", { class: "run-counts-box sq-more-right" }, body);
+    const scrolled = el("div", { class: "sq-wide sq-more-right" }, body);
     this.table = el("table", { class: "sq-table run-counts" }, scrolled);
-    this.note = el("p", { class: "run-note", "data-part": "distribution-note" }, body);
+    this.note = el("p", { class: "run-note sq-dim", "data-part": "distribution-note" }, body);
     rove(this.panel.root);
   }
 

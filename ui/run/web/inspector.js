@@ -46,7 +46,7 @@ export class Inspector {
     this.store = store;
     const panel = makePanel(host, { part: "inspector", title: "Why", cls: "sq-inspector" });
     this.root = panel.root;
-    this.kicker = addTerm(panel.tools, "", "pinned", "sq-kicker");
+    this.kicker = addTerm(panel.tools, "", "pinned", "sq-kicker sq-dim");
     const look = { icon: "close", label: "Unpin (Escape)", cls: "sq-mini-btn" };
     this.unpin = button(panel.tools, { ...look, act: () => store.set({ pin: null }) });
     this.walk = new WalkCard(panel.body);
@@ -180,7 +180,7 @@ class StepStory {
     this.store = store;
     this.root = el("details", { class: "sq-story run-more", "data-part": "story" }, host);
     this.title = el("summary", {}, this.root);
-    this.line = el("p", { class: "sq-step-line" }, this.root);
+    this.line = el("p", { class: "sq-step-line sq-dim" }, this.root);
     this.list = el("ol", { class: "sq-trials", "data-part": "trials" }, this.root);
     this.rows = pool(() => new TrialRow(this.list));
     rove(this.list);

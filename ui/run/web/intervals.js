@@ -33,7 +33,7 @@ export class Intervals {
     /** @type {any} */
     this.shown = null;
     this.root = el("div", { class: "run-intervals", "data-part": "intervals" }, host);
-    this.leader = el("p", { class: "run-intervals-head" }, this.root);
+    this.leader = el("p", { class: "sq-dim" }, this.root);
     const rows = el("div", { class: "run-intervals-rows" }, this.root);
     /** @type {HTMLElement} what the bars mean; the verdict puts it into its place */
     this.about = el("p", { "data-part": "intervals-key" });

@@ -92,7 +92,7 @@ export class LaneCard {
     const how = described({ ...about, description: whole });
     const box = el("div", { class: "run-about" }, this.root);
     this.thumbnail = new TreeThumbnail(box, ...THUMBNAIL);
-    el("p", { class: "run-how", text: briefly(about), title: how }, box);
+    el("p", { class: "run-how sq-dim", text: briefly(about), title: how }, box);
   }
 
   /**
@@ -119,7 +119,7 @@ export class LaneCard {
     const attributes = { role: "progressbar", "aria-label": label, "aria-valuemin": "0" };
     this.bar = el("div", { class: "run-bar", ...attributes }, line);
     this.fill = el("i", {}, this.bar);
-    this.tokens = el("span", { class: "run-tokens", "data-part": "tokens" }, line);
+    this.tokens = el("span", { class: "run-tokens sq-dim", "data-part": "tokens" }, line);
   }
 
   makeSpeed() {
@@ -151,12 +151,12 @@ export class LaneCard {
       this.values[name] = el("dd", { "data-figure": name }, box);
     }
     this.makePhases();
-    this.words = el("p", { class: "run-check", "data-part": "check" }, this.figures);
+    this.words = el("p", { class: "run-check sq-dim", "data-part": "check" }, this.figures);
   }
 
   makePhases() {
     const bar = el("div", { class: "run-split", "aria-hidden": "true" }, this.figures);
-    const legend = el("div", { class: "run-phases", "data-part": "split" }, this.figures);
+    const legend = el("div", { class: "run-phases sq-dim", "data-part": "split" }, this.figures);
     /** @type {Record<string, {part: HTMLElement, value: HTMLElement}>} */
     this.phases = {};
     for (const phase of PHASES) {

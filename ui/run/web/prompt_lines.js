@@ -22,7 +22,7 @@ export class PromptLines {
     this.page = page;
     this.root = el("div", { class: "run-prompts" }, host);
     this.prompts = ["prompt", "second-prompt"].map((part) => {
-      const root = el("p", { class: "sq-asked", "data-part": part }, this.root);
+      const root = el("p", { class: "sq-asked sq-dim", "data-part": part }, this.root);
       const whose = el("span", {}, root);
       return { root, whose, wording: el("span", { class: "sq-asked-text" }, root) };
     });

@@ -33,7 +33,7 @@ export class RunAbout {
     const look = { text: "Copy to form", part: "take", hint };
     this.taker = button(about, { ...look, act: () => page.take?.(store.name) });
     show(this.taker, Boolean(page.take));
-    this.notes = el("ul", { class: "run-notes", "data-part": "notes" }, this.root);
+    this.notes = el("ul", { class: "run-notes sq-dim", "data-part": "notes" }, this.root);
     this.noteLines = pool(() => el("li", {}, this.notes));
     this.spoken = el("p", { class: "sq-spoken", "aria-live": "polite" }, this.root);
   }

@@ -56,8 +56,8 @@ export class RunCharts {
     this.speedup = this.figure("speedup-so-far", "Speed-up so far", NO_SPEEDUP, () =>
       this.ratioFigure(),
     );
-    addTerm(this.tokens.panel.titleBox, "decode time", "clock", "sq-word");
-    const note = { class: "run-note", "data-part": "ratio-words" };
+    addTerm(this.tokens.panel.titleBox, "decode time", "clock", "sq-word sq-dim");
+    const note = { class: "run-note sq-dim", "data-part": "ratio-words" };
     this.words = el("p", note, this.speedup.panel.foot);
     const hint = TOOLTIPS["button save a run as csv"];
     button(this.tokens.panel.tools, { text: "CSV", hint, act: () => this.saveCsv() });
@@ -79,7 +79,7 @@ export class RunCharts {
     };
     const about = { part, title, cls: "run-figure" };
     const { panel, word, chart } = figurePanel(this.root, about, { caption });
-    const why = el("p", { class: "run-note run-waiting", text: WAITING }, panel.body);
+    const why = el("p", { class: "run-note run-waiting sq-dim", text: WAITING }, panel.body);
     panel.root.dataset.empty = "yes";
     return { panel, word, chart, make, why, none, shows: "", at: 0 };
   }

@@ -80,7 +80,7 @@ export class RunView {
     if (page.run)
       button(frame, { text: "Prompt and settings", part: "form", cls: "run-settings", act: form });
     this.verdict = new RunVerdict(store, frame, page);
-    this.leftOut = el("p", { class: "run-note", "data-part": "left-out" }, frame);
+    this.leftOut = el("p", { class: "run-note sq-dim", "data-part": "left-out" }, frame);
     this.grid = el("div", { class: "run-lanes", "data-part": "lanes" }, frame);
     this.prompts = new PromptLines(store, frame, page);
     this.buildSteps(frame, page);

@@ -50,7 +50,7 @@ export class Scrubber extends PlaybackBar {
   constructor(store, host) {
     super(store, host);
     this.root.classList.add("sq-beat");
-    const names = el("div", { class: "sq-beat-names", "aria-hidden": "true" });
+    const names = el("div", { class: "sq-beat-names sq-dim", "aria-hidden": "true" });
     this.names = [el("span", {}, names), el("span", {}, names)];
     this.place.before(makeKey());
     this.track.before(names);
@@ -212,7 +212,7 @@ const blocksOf = (lane) =>
 
 // What the styles of the tokens and of the blocks mean.
 function makeKey() {
-  const key = el("span", { class: "sq-key sq-beat-key" });
+  const key = el("span", { class: "sq-key sq-beat-key sq-dim" });
   el("span", { class: "sq-tok sq-tok-draft", text: "small model (draft)" }, key);
   el("span", { class: "sq-tok sq-tok-own", text: "large model (target)" }, key);
   el("span", { text: "striped: drafting" }, key);

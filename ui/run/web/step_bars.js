@@ -50,7 +50,7 @@ export class StepBars {
     this.scrubber = scrubber;
     const panel = makePanel(host, { part: "bars", title: "Time per step", cls: "sq-bars" });
     this.root = panel.root;
-    this.word = el("span", { class: "sq-word" }, panel.titleBox);
+    this.word = el("span", { class: "sq-word sq-dim" }, panel.titleBox);
     this.makeReadout(panel.tools);
     this.box = el("div", { class: "sq-bars-box" }, panel.body);
     const look = {
@@ -76,7 +76,7 @@ export class StepBars {
   }
 
   makeReadout(host) {
-    this.values = el("span", { class: "sq-bar-values", "data-part": "bar-values" }, host);
+    this.values = el("span", { class: "sq-bar-values sq-dim", "data-part": "bar-values" }, host);
     this.step = el("span", { class: "sq-bar-step" }, this.values);
     this.entries = PHASES.map(([phase, label]) => {
       const entry = el("span", { class: "sq-bar-key", title: label }, this.values);

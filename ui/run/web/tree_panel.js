@@ -373,7 +373,7 @@ export class TreeNote {
    */
   constructor(store, host) {
     this.store = store;
-    const look = { class: "sq-stump", "data-part": "stump", role: "status", hidden: "" };
+    const look = { class: "sq-stump sq-dim", "data-part": "stump", role: "status", hidden: "" };
     this.root = el("p", look, host);
     this.words = el("span", {}, this.root);
     const hint = TOOLTIPS["button last full tree"];

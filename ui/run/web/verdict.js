@@ -45,7 +45,7 @@ export class RunVerdict {
   makeWords(host) {
     this.claim = el("p", { class: "run-claim", "data-part": "claim" }, host);
     this.price = el("p", { class: "run-price", "data-part": "price" }, host);
-    const line = el("p", { class: "run-basis", "data-part": "basis" }, host);
+    const line = el("p", { class: "run-basis sq-dim", "data-part": "basis" }, host);
     this.badge = el("span", { class: "sq-badge", "data-part": "simulated" }, line);
     this.basis = el("span", {}, line);
   }
@@ -108,7 +108,7 @@ export class RunVerdict {
 
 function makeHeadline(host) {
   const node = el("h2", { class: "run-headline", "data-part": "headline" }, host);
-  const prompt = el("span", { class: "run-headline-prompt" }, node);
+  const prompt = el("span", { class: "run-headline-prompt sq-dim" }, node);
   return { node, prompt, words: el("span", { "data-part": "headline-words" }, node) };
 }
 

@@ -29,7 +29,7 @@ export class PairTable {
    */
   constructor(store, host) {
     this.store = store;
-    const look = { class: "run-counts-box sq-more-right", "data-part": "pairs" };
+    const look = { class: "sq-wide sq-more-right", "data-part": "pairs" };
     this.root = scrollBox(host, "Pairs of lanes", look);
   }
 
@@ -83,7 +83,7 @@ export class RunTable {
    */
   constructor(store, host) {
     this.store = store;
-    const look = { class: "run-counts-box run-runs sq-more-below", "data-part": "runs" };
+    const look = { class: "sq-wide run-runs sq-more-below", "data-part": "runs" };
     this.root = scrollBox(host, "Pooled runs", look);
   }
 

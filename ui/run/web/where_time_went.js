@@ -80,8 +80,8 @@ export class WhereTimeWent {
     const { verdict, word } = this.store;
     const expected = isExpected(verdict, i);
     const source = expected ? `expected tokens, ${word} times` : word;
-    el("span", { class: "sq-word", text: source }, titleBox);
-    addTerm(titleBox, "how to read this", "where the time went", "sq-word");
+    el("span", { class: "sq-word sq-dim", text: source }, titleBox);
+    addTerm(titleBox, "how to read this", "where the time went", "sq-word sq-dim");
     this.bars(body, bars, {
       ...NAMES,
       tokens: expected ? "expected tokens per step" : "tokens per step",
@@ -107,7 +107,7 @@ export class WhereTimeWent {
       barTrack(row, bar, most, last);
       el("b", { text: k && known(bar.value) ? times(bar.value) : rate(bar.value) }, row);
       const less = k ? signed(bar.value - bars[k - 1].value) : "";
-      el("span", { class: "run-fall-less", text: less }, row);
+      el("span", { class: "run-fall-less sq-dim", text: less }, row);
       el("p", { text: readable(bar.words) }, row);
     });
   }
@@ -134,7 +134,7 @@ export class WhereTimeWent {
   remedy(item, { words: what, predicted, label, parents }, speedup, i) {
     el("span", { text: readable(what) }, item);
     if (known(predicted)) el("b", { text: times(predicted) }, item);
-    const source = el("span", { class: "run-remedy-label" }, item);
+    const source = el("span", { class: "run-remedy-label sq-dim" }, item);
     const words = label === "run" ? this.store.word : readable(label);
     addTerm(source, words, label.endsWith("what if") ? "what if" : words);
     const gain = signed(predicted - speedup);

@@ -40,8 +40,8 @@ export class AcceptancePanel {
   /** @param {{root: HTMLElement, titleBox: HTMLElement, body: HTMLElement}} panel */
   constructor({ root, titleBox, body }) {
     this.root = root;
-    el("span", { class: "sq-word", text: ABOUT }, titleBox);
-    addTerm(el("span", { class: "sq-word" }, titleBox), "positional assumption");
+    el("span", { class: "sq-word sq-dim", text: ABOUT }, titleBox);
+    addTerm(el("span", { class: "sq-word sq-dim" }, titleBox), "positional assumption");
     this.list = el("div", { class: "hw-by-levels" }, body);
   }
 

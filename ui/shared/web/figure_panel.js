@@ -17,7 +17,7 @@ import * as pictures from "./save_picture.js";
  */
 export function figurePanel(host, { cls = "", ...about }, { caption, name } = {}) {
   const panel = makePanel(host, { ...about, cls: "hw-figure " + cls });
-  const word = el("span", { class: "sq-word" }, panel.titleBox);
+  const word = el("span", { class: "sq-word sq-dim" }, panel.titleBox);
   const chart = new Chart(panel.body, about.title);
   const reset = () => chart.reset();
   const lines = caption ?? (() => [about.title, word.textContent].filter(Boolean));

@@ -45,10 +45,10 @@ export function makePanel(host, { part, title, cls, term }) {
  */
 export function makeTile(host, look, label, term) {
   const tile = el("div", { class: "sq-tile", ...look }, host);
-  const name = addTerm(el("div", { class: "sq-tile-label" }, tile), label, term);
+  const name = addTerm(el("div", { class: "sq-dim" }, tile), label, term);
   const line = el("div", { class: "sq-tile-line" }, tile);
   const value = el("span", { class: "sq-tile-value" }, line);
-  const unit = el("span", { class: "sq-tile-unit" }, line);
+  const unit = el("span", { class: "sq-tile-unit sq-dim" }, line);
   return { tile, name, value, unit, note: el("div", { class: "sq-tile-note" }, tile) };
 }
 

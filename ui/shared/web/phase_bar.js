@@ -40,7 +40,7 @@ export class PhaseBar {
     rove(group);
     const line = el("div", { class: "sq-caption-line" }, above);
     this.caption = el("p", { class: "sq-caption", "data-part": "caption" }, line);
-    this.time = el("p", { class: "sq-phase-time", "data-part": "phase-time" }, line);
+    this.time = el("p", { class: "sq-dim", "data-part": "phase-time" }, line);
   }
 
   /** @param {string} source where the times come from, such as "measured" */

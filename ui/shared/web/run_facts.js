@@ -44,14 +44,14 @@ export class FactStrip {
 
   model(role, name) {
     const box = el("span", { class: "sq-model" }, this.models);
-    el("span", { class: "sq-model-role", text: role }, box);
+    el("span", { class: "sq-dim", text: role }, box);
     el("span", { class: "sq-model-name", text: readable(name) }, box);
   }
 }
 
 function factChip([name, value, term = name]) {
   const chip = el("span", { class: "sq-chip" });
-  if (name) addTerm(el("span", { class: "sq-chip-name" }, chip), name, term).after(" ");
+  if (name) addTerm(el("span", { class: "sq-dim" }, chip), name, term).after(" ");
   chip.append(readable(value));
   return chip;
 }

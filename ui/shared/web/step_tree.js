@@ -91,7 +91,7 @@ export class StepTree {
     const look = { cls: "sq-tree-scroll", hasColumns: true, numbers: ["q", "p"] };
     this.view = new TreeView(this.root, look, actions);
     this.mini = new Minimap(this.root, (node) => actions.pick(node));
-    this.key = el("p", { class: "sq-tree-key" }, this.root);
+    this.key = el("p", { class: "sq-tree-key sq-dim" }, this.root);
     for (const [state, name, meaning] of KEY) {
       const line = el("span", { "data-s": state }, this.key);
       el("b", { text: name }, line);
@@ -320,7 +320,7 @@ export class Minimap {
    */
   constructor(host, onPick) {
     this.root = el("div", { class: "sq-mini", "data-part": "minimap", hidden: "" }, host);
-    el("div", { class: "sq-mini-title", text: "whole tree" }, this.root);
+    el("div", { class: "sq-mini-title sq-dim", text: "whole tree" }, this.root);
     const look = { class: "sq-mini-map", preserveAspectRatio: "none", role: "img" };
     this.box = svg("svg", { ...look, "aria-label": "Overview of the whole tree" }, this.root);
     this.paths = new StatePaths(this.box, "sq-mini-path", ORDER);

@@ -20,7 +20,7 @@ export class TreeColumns {
   constructor(box) {
     this.root = el("div", { class: "sq-cols", "aria-hidden": "true" });
     box.prepend(this.root);
-    this.spans = pool(() => el("span", { class: "sq-col" }, this.root));
+    this.spans = pool(() => el("span", { class: "sq-col sq-dim" }, this.root));
   }
 
   /**

@@ -21,7 +21,7 @@ export class WalkCard {
     const line = el("div", { class: "sq-card-line" }, this.root);
     this.token = el("span", { class: "sq-pill" }, line);
     this.state = el("span", { class: "sq-state" }, line);
-    this.place = el("p", { class: "sq-phase-time" }, this.root);
+    this.place = el("p", { class: "sq-dim" }, this.root);
     this.bars = el("dl", { class: "sq-probs" }, this.root);
     this.draft = new ShareBar(this.bars, "q");
     this.target = new ShareBar(this.bars, "p");

@@ -38,21 +38,21 @@ export class MaskPanel {
     const about = { title: "Tree attention mask", term: "tree attention mask" };
     const panel = makePanel(host, { ...about, part: "mask", cls: "wk-mask" });
     this.makeSwitch(panel.tools);
-    this.says = el("p", { class: "wk-note wk-sees", "data-part": "sees" }, panel.body);
+    this.says = el("p", { class: "wk-sees sq-dim", "data-part": "sees" }, panel.body);
     const box = el("div", { class: "wk-mask-box" }, panel.body);
     this.svg = svg("svg", { role: "img" }, box);
     this.seen = svg("path", { class: "wk-cells" }, this.svg);
     this.lit = svg("path", { class: "wk-cells is-lit" }, this.svg);
     this.names = pool(() => ({ node: svg("text", { class: "wk-name" }, this.svg) }));
     this.places = pool(() => ({ node: svg("text", { class: "wk-place" }, this.svg) }));
-    this.positions = el("p", { class: "wk-note", "data-part": "positions" }, panel.body);
+    this.positions = el("p", { class: "sq-dim", "data-part": "positions" }, panel.body);
     this.svg.addEventListener("pointermove", (event) => this.pointed(event));
     this.svg.addEventListener("pointerdown", (event) => this.pointed(event));
     this.svg.addEventListener("pointerleave", () => this.leave());
   }
 
   makeSwitch(tools) {
-    el("span", { class: "sq-word", text: "Positions", id: "wk-positions" }, tools);
+    el("span", { class: "sq-word sq-dim", text: "Positions", id: "wk-positions" }, tools);
     const look = { class: "sq-segments", role: "group", "aria-labelledby": "wk-positions" };
     const group = el("div", look, tools);
     const choose = (byIndex) => () => {

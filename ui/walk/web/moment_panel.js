@@ -23,12 +23,12 @@ export class MomentPanel {
   /** @param {Element} host */
   constructor(host) {
     this.root = el("div", { class: "wk-moment", "data-part": "moment" }, host);
-    this.none = el("p", { class: "wk-note" }, this.root);
+    this.none = el("p", { class: "sq-dim" }, this.root);
     this.columns = el("div", { class: "wk-moment-columns" }, this.root);
     const now = el("div", { class: "wk-now" }, this.columns);
     this.title = el("h3", { class: "wk-sub" }, now);
     this.now = new ResidualBars(now, ROWS);
-    this.noPicture = el("p", { class: "wk-note" }, now);
+    this.noPicture = el("p", { class: "sq-dim" }, now);
     const draw = el("div", { class: "wk-draw" }, this.columns);
     const line = el("div", { class: "sq-card-line" }, draw);
     this.token = el("span", { class: "sq-pill" }, line);

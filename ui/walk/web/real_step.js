@@ -55,7 +55,7 @@ export class RealStep {
     el("label", { for: "wk-run", text: "Step of" }, line);
     this.menu = el("select", { id: "wk-run", class: "sq-input", "data-part": "run" }, line);
     this.menu.addEventListener("change", () => this.choose(this.menu.value));
-    this.about = el("p", { class: "wk-note" }, this.root);
+    this.about = el("p", { class: "sq-dim" }, this.root);
     this.makeStep();
     this.refusal = new Refusal(this.root, "problem-step");
     this.offer();
@@ -70,7 +70,7 @@ export class RealStep {
     this.field = el("input", { type: "text", id: "wk-step", ...look }, this.line);
     this.field.addEventListener("change", () => this.type());
     this.next = button(this.line, { icon: "next", label: "Next step (→)", act: go(1) });
-    this.of = el("span", { class: "wk-note" }, this.line);
+    this.of = el("span", { class: "sq-dim" }, this.line);
   }
 
   /** @param {Listed[]} [listed] the recorded runs */

@@ -67,11 +67,7 @@ export class RunsPanel {
     this.go = button(line, { part: "run-many", cls: "sq-btn-main", act: () => this.runMore() });
     this.anew = button(line, { text: "Start over", part: "run-anew", act: () => this.startOver() });
     rove(line);
-    this.count = el(
-      "span",
-      { class: "wk-note", "aria-live": "polite", "data-part": "count" },
-      line,
-    );
+    this.count = el("span", { class: "sq-dim", "aria-live": "polite", "data-part": "count" }, line);
   }
 
   makeBars(host) {
@@ -121,8 +117,8 @@ export class RunsPanel {
     const names = ["verifier", "steps with no guess accepted", "tokens per step"];
     const body = headed(table, names);
     const how = makeFold(host, "How this is computed");
-    this.note = el("p", { class: "wk-note", "data-part": "outcomes" }, how);
-    const about = el("p", { class: "wk-note", "data-part": "limit" }, how);
+    this.note = el("p", { class: "sq-dim", "data-part": "outcomes" }, how);
+    const about = el("p", { class: "sq-dim", "data-part": "limit" }, how);
     addTerm(about, LIMITS, LIMIT);
     about.append(LIMIT_WORDS);
     this.verifiers = VERIFIERS.map(({ key, label }) => {

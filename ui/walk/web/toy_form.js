@@ -29,7 +29,7 @@ export class ToyForm {
       [OWN, "your own"],
     ]);
     this.preset.addEventListener("change", () => this.choose(this.preset.value));
-    this.about = el("p", { class: "wk-note", "data-part": "about" }, this.root);
+    this.about = el("p", { class: "sq-dim", "data-part": "about" }, this.root);
     const named = VERIFIERS.map(({ key, label }) => [key, label]);
     this.verifier = this.menu("Verifier", "verifier", named, "verifier");
     const more = makeFold(this.root, "Change p, q and the tree");
@@ -37,7 +37,7 @@ export class ToyForm {
     const both = el("div", { class: "wk-both" }, more);
     this.fields = [new SharesField(both, "p", changed), new SharesField(both, "q", changed)];
     this.makeTree(more);
-    this.last = el("p", { class: "wk-note", hidden: "", text: LAST }, this.root);
+    this.last = el("p", { class: "sq-dim", hidden: "", text: LAST }, this.root);
     this.startFirst();
   }
 
@@ -61,7 +61,7 @@ export class ToyForm {
     this.size.addEventListener("change", () => this.resize(Number(this.size.value)));
     for (const one of [this.verifier, this.shape, ...this.counts])
       one.addEventListener("change", () => this.changed());
-    el("p", { class: "wk-note", text: SAME }, host);
+    el("p", { class: "sq-dim", text: SAME }, host);
   }
 
   menu(label, part, choices, term = "", host = this.root) {

@@ -94,12 +94,12 @@ export class WalkView {
     this.again = button(panel.tools, { ...again, act: () => this.drawAgain() });
     if (this.link.copy) button(panel.tools, { text: "Copy link", act: () => this.copyLink() });
     rove(panel.tools);
-    this.notice = el("p", { class: "wk-note", role: "status" }, panel.body);
+    this.notice = el("p", { class: "sq-dim", role: "status" }, panel.body);
     this.stage = new StepStage(panel.body, { hasCard: false });
     this.moment = new MomentPanel(panel.body);
     const fold = makeFold(panel.foot, "Colours and keys", "keys");
-    el("p", { class: "wk-note", text: `In the tree: ${MEANINGS.join("; ")}.` }, fold);
-    el("p", { class: "wk-note", text: KEYS.join(" ") }, fold);
+    el("p", { class: "sq-dim", text: `In the tree: ${MEANINGS.join("; ")}.` }, fold);
+    el("p", { class: "sq-dim", text: KEYS.join(" ") }, fold);
     this.stage.addEventListener("frame", () => this.paintMoment());
     this.stage.addEventListener("hover", (event) =>
       this.light(/** @type {CustomEvent} */ (event).detail.node),

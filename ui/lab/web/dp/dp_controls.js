@@ -39,7 +39,7 @@ export class DpControls {
   makeLevels(host) {
     const { dp } = this;
     const levels = el("span", { class: "dp-levels" }, host);
-    addTerm(el("span", { class: "dp-small" }, levels), "levels", "levels");
+    addTerm(el("span", { class: "sq-dim" }, levels), "levels", "levels");
     const look = { class: "dp-range", "data-part": "dp-levels", "aria-label": "Maximum levels" };
     this.slider = el("input", { type: "range", min: 1, step: 1, ...look }, levels);
     this.slider.addEventListener("input", () => dp.move({ levels: Number(this.slider.value) }));
@@ -105,7 +105,7 @@ export class DpLegend {
   /** @param {HTMLElement} host */
   constructor(host) {
     const foot = el("div", { class: "dp-legend" }, host);
-    this.title = el("span", { class: "dp-small dp-legend-title" }, foot);
+    this.title = el("span", { class: "dp-legend-title sq-dim" }, foot);
     const ramp = el("span", { class: "dp-ramp-box" }, foot);
     el("span", { class: "dp-ramp" }, ramp);
     const marks = el("span", { class: "dp-marks" }, ramp);
@@ -118,7 +118,7 @@ export class DpLegend {
     this.start = entry(foot, "home");
     addTerm(this.start, "start of the traceback", "start of a traceback");
     rove(foot);
-    this.state = el("span", { class: "dp-small dp-state", "data-part": "dp-state" }, foot);
+    this.state = el("span", { class: "dp-state sq-dim", "data-part": "dp-state" }, foot);
   }
 
   /** @param {boolean} isMarked whether the start of the traceback has a mark in the picture */
@@ -137,7 +137,7 @@ export class DpLegend {
 }
 
 function entry(foot, kind) {
-  const made = el("span", { class: "dp-small dp-key" }, foot);
+  const made = el("span", { class: "dp-key sq-dim" }, foot);
   el("span", { class: "dp-swatch", "data-k": kind }, made);
   return made;
 }

@@ -44,14 +44,14 @@ export class DpExplain {
 
   makeChart() {
     this.chart = el("figure", { class: "dp-splits" }, this.root);
-    const caption = el("figcaption", { class: "dp-small" }, this.chart);
+    const caption = el("figcaption", { class: "sq-dim" }, this.chart);
     this.title = el("span", {}, caption);
     this.best = el("b", {}, caption);
     const box = { viewBox: "0 0 200 52", preserveAspectRatio: "none", role: "img" };
     this.svg = svg("svg", { class: "dp-splits-svg", ...box }, this.chart);
     this.path = svg("path", { class: "dp-splits-line" }, this.svg);
     this.dot = svg("path", { class: "dp-splits-dot" }, this.svg);
-    const ends = el("div", { class: "dp-ends dp-small" }, this.chart);
+    const ends = el("div", { class: "dp-ends sq-dim" }, this.chart);
     this.ends = [el("span", {}, ends), el("span", {}, ends)];
   }
 

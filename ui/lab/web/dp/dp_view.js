@@ -85,8 +85,8 @@ export class Dp {
   }
 
   build(element) {
-    const stage = element.closest(".sq-stage") ? "" : " sq-stage";
-    this.root = el("div", { class: "dp-root" + stage }, element);
+    const stage = element.closest(".sq-stage") ? null : "sq-stage";
+    this.root = el("div", { class: stage }, element);
     const about = { part: "dp", title: "DP table", term: "DP table", cls: "dp-panel" };
     const panel = makePanel(this.root, about);
     el("span", { class: "sq-badge", text: "expected" }, panel.titleBox);

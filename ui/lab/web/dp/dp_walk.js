@@ -51,8 +51,8 @@ export class DpWalk {
 
   makeHead(host) {
     const head = el("div", { class: "dp-walk-head" }, host);
-    addTerm(el("h3", { class: "dp-small" }, head), "Traceback", "traceback");
-    this.place = el("span", { class: "dp-small dp-place" }, head);
+    addTerm(el("h3", { class: "sq-dim" }, head), "Traceback", "traceback");
+    this.place = el("span", { class: "dp-place sq-dim" }, head);
     const back = "Previous step of the traceback";
     this.back = button(head, {
       icon: "back",
