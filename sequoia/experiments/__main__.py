@@ -13,7 +13,6 @@ from functools import partial
 from pathlib import Path
 
 from sequoia.bench.command import add_pair_options, option_parser, reports_errors
-from sequoia.errors import SequoiaError
 from sequoia.experiments.experiment import SIZES, Experiment
 from sequoia.experiments.result import ExperimentResult, scores
 from sequoia.experiments.runner import (
@@ -23,10 +22,8 @@ from sequoia.experiments.runner import (
     run_experiment,
     units_file,
 )
-from sequoia.experiments.texts import MAX_PROMPTS
 from sequoia.loading.load import load_pair
 from sequoia.text_files import require_writable, write_text, writing
-from sequoia.validate_input import whole
 
 
 @reports_errors
@@ -42,13 +39,11 @@ def main(argv: Sequence[str] | None) -> None:
 
 
 def _run(experiment: Experiment, options: Namespace) -> None:
-    settings = dict(experiment.sizes[options.size])
-    if options.prompts is not None:
-        settings["prompts"] = whole(options.prompts, "--prompts", 1, MAX_PROMPTS, SequoiaError)
+    settings = experiment.sizes[options.size]
     path = options.out / f"{experiment.name}.json"
     require_writable(path)
     require_writable(units_file(experiment, options.out))
-    pair = load_pair(target=options.target, draft=options.draft, dtype=options.dtype)
+    pair = load_pair(target=options.target, draft=options.draft, dtype="float32")
     run = partial(run_experiment, experiment, pair, settings, options.out, label=options.source)
     with writing(options.out):
         try:
@@ -105,16 +100,6 @@ def _parser() -> ArgumentParser:
         default="measured",
         help="label of the numbers measured in this run; recorded is for results that are to be "
         "published with the program",
-    )
-    parser.add_argument(
-        "--dtype",
-        default="float32",
-        help="dtype of both models; auto: the narrowest in which the device computes fast",
-    )
-    parser.add_argument(
-        "--prompts",
-        type=int,
-        help=f"prompts of each kind, 1 to {MAX_PROMPTS}; overrides the number that --size sets",
     )
     add_pair_options(parser)
     return parser

@@ -26,7 +26,6 @@ from sequoia.models.pair import Pair
 from sequoia.text_files import load_json
 
 KINDS = ("code", "prose")
-MAX_PROMPTS = 28  # of each kind; there are only 28 of prose
 # Above temperature 0, the tokens per step leave out up to this many tokens at the start of a text.
 # The first step always starts at token 0, so the chance that a step starts at one of the next few
 # tokens is not typical.

@@ -1,19 +1,25 @@
-"""What a grid of plans and a profile show: the fastest tree, its rivals, and the size from which
-verification takes twice as long."""
+"""Plans compared: the fastest of a grid and its rivals, those for another machine, and those for a
+batch of texts."""
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.expected_tokens import scores
 from sequoia.algorithm.tree import Tree
-from sequoia.errors import BadProfile
-from sequoia.planning.hardware_profile import HardwareProfile
-from sequoia.planning.plan_for_machine import Plan, SpeedupGrid, best_chain, best_plan
+from sequoia.planning.hardware_profile import HardwareProfile, Point
+from sequoia.planning.plan_for_machine import (
+    USUAL_NODES,
+    Plan,
+    SpeedupGrid,
+    best_chain,
+    best_plan,
+)
 from sequoia.planning.simulated_step_times import SimulatedClock
 
 _SAME = 1e-9  # speed-ups this close (relative) count as equal
@@ -30,7 +36,7 @@ def knee(profile: HardwareProfile) -> int | None:
 
 def chosen(grid: SpeedupGrid) -> tuple[int, int]:
     """(row, column) of the fastest cell. Of equally fast cells, the one in the first column, then
-    in the first row. Raises BadProfile if the grid has no tree at all."""
+    in the first row. The grid must have a tree."""
     _, row, column = _fastest_cell(grid)
     return row, column
 
@@ -47,11 +53,6 @@ def _fastest_cell(grid: SpeedupGrid) -> tuple[Plan, int, int]:
         for row in range(len(grid.levels))
         if (plan := grid.plans[row][column])
     ]
-    if not cells:
-        raise BadProfile(
-            f"no tree in a grid of {len(grid.levels)} level limits and {len(grid.sizes)} sizes; "
-            "at least 1 is needed"
-        )
     best = max(plan.predicted_speedup for plan, _, _ in cells) * (1 - _SAME)
     return next(cell for cell in cells if cell[0].predicted_speedup >= best)
 
@@ -100,3 +101,51 @@ def tree_elsewhere(acceptance: Acceptance, clocks: Iterable[SimulatedClock]) -> 
         if ratio >= _MIN_RATIO:
             return Elsewhere(clock.name, ratio)
     return None
+
+
+# -- a batch ---------------------------------------------------------------------------------------
+# A what-if: B texts decoded at once, each with a tree of its own. A pass over trees of n nodes is
+# then a pass over B x n nodes. All B take the step together, so speed-ups are over plain decoding
+# of the same batch. Not modelled: that each text reads its own KV cache.
+
+
+BATCHES = (1, 2, 4, 8, 16, 32, 64)
+
+
+@dataclass(frozen=True)
+class AtBatch:
+    """The fastest tree and the fastest chain for a batch. Each is a single node, plain decoding, if
+    nothing is faster."""
+
+    batch: int
+    tree: Plan
+    chain: Plan
+
+
+def for_batch(profile: HardwareProfile, batch: int) -> HardwareProfile:
+    """The simulated times of `batch` texts at once, by the nodes of one text's tree. Above the
+    largest size of `profile`, they are extrapolated as it says."""
+
+    def at_once(points: tuple[Point, ...], at: str) -> tuple[Point, ...]:
+        known = [size for size, *_ in points]
+        sizes = sorted({1, *known, *(math.ceil(size / batch) for size in known)})
+        seconds = getattr(profile, at)
+        return tuple((size, seconds(size * batch), 0.0) for size in sizes if size <= USUAL_NODES)
+
+    return replace(
+        profile,
+        target_seconds=at_once(profile.target_seconds, "verify_seconds"),
+        draft_seconds=at_once(profile.draft_seconds, "draft_seconds_at"),
+        overhead_seconds=at_once(profile.overhead_seconds, "overhead"),
+        source="simulated",
+    )
+
+
+def at_batches(acceptance: Acceptance, profile: HardwareProfile, nodes: int) -> list[AtBatch]:
+    """The plans for each of BATCHES, with at most `nodes` nodes, and no more than USUAL_NODES."""
+    most = min(nodes, USUAL_NODES)
+    times = [(batch, for_batch(profile, batch)) for batch in BATCHES]
+    return [
+        AtBatch(batch, best_plan(acceptance, one, most), best_chain(acceptance, one, min(most, 16)))
+        for batch, one in times
+    ]

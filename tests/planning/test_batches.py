@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sequoia import Acceptance, named_profile, profile_names
-from sequoia.planning.batches import BATCHES, at_batches, for_batch
+from sequoia.planning.compare_plans import BATCHES, at_batches, for_batch
 from ui.words.hardware import batch_words
 
 RATES = Acceptance((0.6, 0.2, 0.1, 0.05))

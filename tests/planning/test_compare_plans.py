@@ -8,7 +8,6 @@ import pytest
 
 from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.tree import Tree
-from sequoia.errors import BadProfile
 from sequoia.planning.compare_plans import (
     chain_gains,
     chosen,
@@ -18,7 +17,6 @@ from sequoia.planning.compare_plans import (
 )
 from sequoia.planning.named_profiles import named_profile
 from sequoia.planning.plan_for_machine import (
-    SpeedupGrid,
     best_chain,
     best_plan,
     speedup_grid,
@@ -56,8 +54,6 @@ def test_of_equally_fast_cells_the_smallest_is_chosen() -> None:
         overhead_seconds=0.0,
     )
     assert chosen(speedup_grid(Acceptance((0.0,)), free, (1, 2, 4), (1, 2, 3))) == (0, 0)
-    with pytest.raises(BadProfile, match="0 sizes"):
-        chosen(SpeedupGrid((1, 2), (), ((), ())))
 
 
 def test_the_runner_up_is_the_fastest_other_tree() -> None:

@@ -14,8 +14,7 @@ import plotly.graph_objects as go
 
 from sequoia.algorithm.step_trace import PHASES
 from sequoia.diagnosis.where_time_went import CheckedPrediction
-from sequoia.planning.batches import AtBatch
-from sequoia.planning.compare_plans import chosen, knee
+from sequoia.planning.compare_plans import AtBatch, chosen, knee
 from sequoia.planning.hardware_profile import HardwareProfile, Point
 from sequoia.planning.plan_for_machine import SpeedupGrid
 from ui.shared.markup import plotly_text

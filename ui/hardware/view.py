@@ -14,8 +14,7 @@ from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
 from sequoia.diagnosis.where_time_went import check_prediction
 from sequoia.loading.pair_request import BUNDLED_NAME
 from sequoia.measuring.counted_acceptance import AcceptanceByLevel
-from sequoia.planning.batches import at_batches
-from sequoia.planning.compare_plans import fastest
+from sequoia.planning.compare_plans import at_batches, fastest
 from sequoia.planning.plan_for_machine import Plan, bounds, levels_for, predict, speedup_grid
 from sequoia.saved_files.race_results import PARTS
 from sequoia.validate_input import json_text

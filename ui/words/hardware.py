@@ -10,7 +10,7 @@ from typing import Any
 
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.measuring.counted_acceptance import DepthTest
-from sequoia.planning.batches import AtBatch
+from sequoia.planning.compare_plans import AtBatch
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.plan_for_machine import Plan
 from sequoia.planning.roofline import EFFICIENCY
