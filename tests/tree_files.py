@@ -4,22 +4,16 @@ format is Tree.to_json.
 
 Node-link: the format of networkx.node_link_graph. Paths: for every node except the root, the ranks
 on the path to it, 0 for a first child (Medusa's format). Branching: children per node, level by
-level (SpecInfer's format). CSV: one row for each node.
+level (SpecInfer's format).
 """
 
 from __future__ import annotations
 
-import csv
-import io
 from typing import Any
 
 import networkx as nx
 
-from sequoia.algorithm.acceptance import Acceptance
-from sequoia.algorithm.expected_tokens import scores
 from sequoia.algorithm.tree import Tree
-
-HEAD = ("node", "parent", "level", "rank", "chance_to_be_accepted")
 
 
 def to_node_link(tree: Tree) -> dict[str, Any]:
@@ -49,16 +43,3 @@ def to_branching(tree: Tree) -> list[int] | None:
     return (
         [counts.pop() for counts in levels] if all(len(counts) == 1 for counts in levels) else None
     )
-
-
-def to_csv(tree: Tree, acceptance: Acceptance) -> str:
-    """Every node with its position and its probability of being accepted in a step. Level and rank
-    are counted from 1, node and parent from 0."""
-    text = io.StringIO()
-    rows = csv.writer(text)
-    rows.writerow(HEAD)
-    for node, chance in enumerate(scores(tree, acceptance)):
-        rows.writerow(
-            (node, tree.parents[node], tree.depths[node] + 1, tree.ranks[node] + 1, repr(chance))
-        )
-    return text.getvalue()

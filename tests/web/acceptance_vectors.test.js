@@ -12,28 +12,9 @@ test("JSON is read as a list, an object with rates, or a survey file", () => {
   assert.deepEqual(parse('{"measured": [{"rates": [0.6, 0.1]}]}'), rates);
 });
 
-test("CSV is read with or without ranks and column names", () => {
-  const rates = [0.6, 0.2, 0.1];
-  for (const text of [
-    "0.6,0.2,0.1",
-    "0.6\n0.2\n0.1\n",
-    "0.6; 0.2; 0.1",
-    "rate\r\n0.6\r\n0.2\r\n0.1",
-    "rank,rate\n1,0.6\n2,0.2\n3,0.1",
-    "0 0.6\n1 0.2\n2 0.1",
-  ])
-    assert.deepEqual(parse(text), rates, text);
-});
-
-test("two numbers on a single line are read as a vector, or as a rank and its rate", () => {
-  for (const [text, rates] of /** @type {[string, number[]][]} */ ([
-    ["0, 0.5", [0, 0.5]],
-    ["1, 0", [1, 0]],
-    ["rates\n0, 0.5", [0, 0.5]],
-    ["rank,rate\n0,0.5", [0.5]],
-    ["1,0.6", [0.6]],
-  ]))
-    assert.deepEqual(parse(text), rates, text);
+test("numbers are read, separated by commas, semicolons, spaces or lines", () => {
+  for (const text of ["0.6,0.2,0.1", "0.6\n0.2\r\n0.1\n", "0.6; 0.2; 0.1", "0.6 0.2 0.1"])
+    assert.deepEqual(parse(text), [0.6, 0.2, 0.1], text);
 });
 
 test("text that is not a vector is refused with the reason", () => {

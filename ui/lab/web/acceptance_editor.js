@@ -11,7 +11,7 @@ import { Refusal } from "../../shared/web/refusal.js";
 import { attr, button, el, segments, show, text } from "../../shared/web/dom.js";
 import { makeFold, makePanel } from "../../shared/web/panel.js";
 import { rove } from "../../shared/web/roving_focus.js";
-import { csv, saveText } from "../../shared/web/save_file.js";
+import { saveText } from "../../shared/web/save_file.js";
 import { addTerm } from "../../shared/web/tooltips.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
@@ -94,8 +94,7 @@ export class AcceptanceEditor {
       part: "paste",
       act: () => this.togglePasting(),
     });
-    button(tools, { text: "JSON", hint: "Save the vector as JSON", act: () => this.saveJson() });
-    button(tools, { text: "CSV", hint: "Save the vector as CSV", act: () => this.saveCsv() });
+    button(tools, { text: "Save", hint: "Save the vector as JSON", act: () => this.save() });
     rove(tools);
   }
 
@@ -152,8 +151,8 @@ export class AcceptanceEditor {
         class: "sq-input",
         rows: "4",
         spellcheck: "false",
-        "aria-label": "A vector as JSON or CSV",
-        placeholder: '0.7, 0.1, 0.05\nor {"rates": [0.7, 0.1]}\nor on each line: rank,rate',
+        "aria-label": "A vector: numbers or JSON",
+        placeholder: '0.7, 0.1, 0.05\nor {"rates": [0.7, 0.1]}',
         "data-part": "sheet",
       },
       this.pasting,
@@ -345,15 +344,10 @@ export class AcceptanceEditor {
     this.state.set({ pick: Math.min(this.state.pick, rates.length - 1) });
   }
 
-  saveJson() {
+  save() {
     const { rates } = this.state;
     const data = { format: "sequoia-acceptance", version: 1, rates };
     saveText("acceptance.json", JSON.stringify(data));
-  }
-
-  saveCsv() {
-    const rows = this.state.rates.map((rate, k) => [k + 1, rate]);
-    saveText("acceptance.csv", csv([["rank", "rate"], ...rows]), "text/csv");
   }
 
   // -- paint ------------------------------------------------------------

@@ -146,8 +146,8 @@ export function withRate(rates, k, rate) {
 }
 
 /**
- * Rates from JSON or CSV. JSON: a list, an object with `rates`, or a survey, whose first entry is
- * used. CSV: numbers, or lines of a rank and its rate.
+ * Rates from numbers, or from JSON: a list, an object with `rates`, or a survey, whose first entry
+ * is used.
  * @param {string} text
  * @returns {number[]}
  * @throws {RangeError} with a message for the visitor
@@ -156,8 +156,8 @@ export function parse(text) {
   if (text.length > MOST_CHARS)
     throw new RangeError(`${text.length} characters; at most ${MOST_CHARS} are allowed`);
   const trimmed = text.trim();
-  if (!trimmed) throw new RangeError("nothing to read: paste numbers from 0 to 1 as JSON or CSV");
-  return planner.checked(/^[[{]/.test(trimmed) ? fromJson(trimmed) : fromCsv(trimmed));
+  if (!trimmed) throw new RangeError("nothing to read: paste numbers from 0 to 1");
+  return planner.checked(/^[[{]/.test(trimmed) ? fromJson(trimmed) : fromNumbers(trimmed));
 }
 
 function fromJson(text) {
@@ -175,28 +175,13 @@ function fromJson(text) {
   return rates;
 }
 
-function fromCsv(text) {
-  const lines = text.split(/\r?\n/).map((line) => line.split(/[,;\s]+/).filter(Boolean));
-  const rows = lines.filter((line) => line.length);
-  const named = rows.length > 1 && rows[0].every((word) => Number.isNaN(Number(word)));
-  const names = named ? rows.shift() : []; // of columns
-  const words = isRanked(rows, names.length) ? rows.map((row) => row[1]) : rows.flat();
-  return words.map((word, k) => {
+function fromNumbers(text) {
+  return text.split(/[,;\s]+/).map((word, k) => {
     const value = Number(word);
     if (!Number.isNaN(value)) return value;
     const found = word.slice(0, 30);
     throw new RangeError(`rate ${k + 1} is "${found}"; it must be a number from 0 to 1`);
   });
-}
-
-// Whether each line is a rank and its rate. Ranks count from 0 or 1. A single line such as `0,0.7`
-// could also be a vector of two rates. Below a header line with two column names, it is a rank and
-// its rate. Without such a header, it is a vector if its sum is at most 1.
-function isRanked(rows, names) {
-  if (!rows.length || !["0", "1"].includes(rows[0][0])) return false;
-  const start = Number(rows[0][0]);
-  if (rows.length === 1 && names !== 2 && start + Number(rows[0][1]) <= 1) return false;
-  return rows.every((row, i) => row.length === 2 && Number(row[0]) === start + i);
 }
 
 /**

@@ -1,8 +1,7 @@
-/* Trees as text and pictures for other programs. Except in the CSV table, ranks count from 0. */
+/* Trees as text and pictures for other programs. Ranks count from 0. */
 import COLOURS from "../../../assets/colours.json" with { type: "json" };
 import * as planner from "../../shared/web/planner.js";
 import { svg } from "../../shared/web/dom.js";
-import { csv } from "../../shared/web/save_file.js";
 import * as treeFrame from "../../shared/web/tree_frame.js";
 import * as treeLayout from "../../shared/web/tree_layout.js";
 
@@ -59,22 +58,6 @@ export function branchingOf(parents) {
     list[depth[node]] = k;
   }
   return list;
-}
-
-/**
- * A CSV table of all nodes: parent, level, rank, and the probability that a step accepts the node.
- * Levels and ranks count from 1.
- * @param {number[]} parents
- * @param {number[]} rates
- * @returns {string}
- */
-export function nodesCsv(parents, rates) {
-  const { depth, rank, parents: up } = topologyOf(parents);
-  const f = planner.scores(up, rates);
-  return csv([
-    ["node", "parent", "level", "rank", "chance_to_be_accepted"],
-    ...up.map((parent, node) => [node, parent, depth[node] + 1, rank[node] + 1, f[node]]),
-  ]);
 }
 
 /**

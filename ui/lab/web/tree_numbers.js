@@ -18,7 +18,6 @@ const FORMS = [
   ["nodelink", "networkx node-link JSON"],
   ["paths", "Medusa path list"],
   ["branching", "SpecInfer branching list"],
-  ["csv", "Nodes as CSV"],
   ["svg", "Picture, SVG"],
   ["png", "Picture, PNG"],
   ["page", "This view as a web page"],
@@ -73,7 +72,7 @@ export class TreeNumbers {
   }
 
   save(form) {
-    const { even, parents } = this.state;
+    const { parents } = this.state;
     const name = `tree-${parents.length}`;
     const json = (suffix, words) => saveText(`${name}${suffix}.json`, words);
     const picture = () => pictures.drawing(this.picture(), form, name);
@@ -82,7 +81,6 @@ export class TreeNumbers {
       nodelink: () => json("-networkx", exportTree.nodeLink(parents)),
       paths: () => json("-paths", exportTree.paths(parents)),
       branching: () => json("-branching", JSON.stringify(exportTree.branchingOf(parents))),
-      csv: () => saveText(name + ".csv", exportTree.nodesCsv(parents, even), "text/csv"),
       svg: picture,
       png: picture,
       page: () => this.keeps.savePage(),
