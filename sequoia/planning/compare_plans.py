@@ -6,8 +6,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.expected_tokens import scores
@@ -86,9 +85,6 @@ class Elsewhere:
 
     clock: str
     ratio: float
-
-    def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def tree_elsewhere(acceptance: Acceptance, clocks: Iterable[SimulatedClock]) -> Elsewhere | None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from sequoia import Acceptance, Pair, SequoiaError, Tree
@@ -49,7 +49,7 @@ class LanePlan:
         """The plan's part of the run's metadata."""
         meta: dict[str, Any] = {"notes": list(self.notes)} if self.notes else {}
         if self.elsewhere:
-            meta["elsewhere"] = self.elsewhere.to_dict()
+            meta["elsewhere"] = asdict(self.elsewhere)
         return meta
 
 

@@ -46,24 +46,19 @@ class RunHandlers(RunView[RunJob]):
         self._going_on = threading.Lock()
         model_host.before_unload.append(self.sessions.release_all)
 
-    async def run(self, data: FormData, request: gr.Request) -> AsyncIterator[str]:
-        """Run to the end. If the form still has the settings of the paused run, this resumes it;
-        otherwise it starts a new run."""
-        async with aclosing(self._carry_out(data, request, None)) as received:
-            async for message in received:
-                yield message
-
     async def step(self, data: FormData, request: gr.Request) -> AsyncIterator[str]:
         """Make one round. If the form still has the settings of the paused run, it is a round of
         that run; otherwise it is the first one of a new run."""
-        async with aclosing(self._carry_out(data, request, 1)) as received:
+        async with aclosing(self.run(data, request, 1)) as received:
             async for message in received:
                 yield message
 
-    async def _carry_out(
-        self, data: FormData, request: gr.Request, rounds: int | None
+    async def run(
+        self, data: FormData, request: gr.Request, rounds: int | None = None
     ) -> AsyncGenerator[str, None]:
-        """The messages of a run, until it ends, pauses or may be replaced."""
+        """Run to the end, or make `rounds`. If the form still has the settings of the paused run,
+        this resumes it; otherwise it starts a new run. Yields messages until the run ends, pauses
+        or may be replaced."""
         try:
             run = await run_in_threadpool(self._begin, data, request, rounds)
         except SequoiaError as problem:
