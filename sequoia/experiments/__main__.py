@@ -67,6 +67,8 @@ def _print_scores(result: ExperimentResult) -> None:
 
 
 def _print_progress(progress: RunProgress) -> None:
+    if progress.starts_over and progress.seconds_left is None:
+        print("saved parts are of another pair, size or version; starting over", file=sys.stderr)
     left = "" if progress.seconds_left is None else f", about {progress.seconds_left:.0f} s left"
     print(f"{progress.done} of {progress.total} parts done{left}", file=sys.stderr, flush=True)
 

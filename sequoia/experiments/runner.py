@@ -40,11 +40,14 @@ Label = Literal["measured", "recorded"]
 @dataclass(frozen=True)
 class RunProgress:
     """The progress of a run, in units. seconds_left: an estimate, None until this run has finished
-    a unit. `result()` returns the result of the units that are done when it is called."""
+    a unit. starts_over: whether there is a file of units that cannot be used, because it is of
+    another pair, of other settings or of another version. `result()` returns the result of the
+    units that are done when it is called."""
 
     done: int
     total: int
     seconds_left: float | None
+    starts_over: bool
     result: Callable[[], ExperimentResult]
 
 
@@ -75,7 +78,7 @@ def run_experiment(
         return complete_result(experiment, pair, settings, log.done, label)
 
     def report(left: float | None) -> None:
-        on_progress(RunProgress(len(log.done), total, left, result))
+        on_progress(RunProgress(len(log.done), total, left, log.starts_over, result))
 
     report(None)
     todo = [unit for unit in todo if unit.key not in log.done]
@@ -138,13 +141,14 @@ class UnitLog:
     """A header line, then one line of JSON for each finished unit. A file with another header is
     replaced. A last line that an interruption cut off is removed.
 
-    done: the entries of the finished units, by key."""
+    done: the entries of the finished units, by key. starts_over: whether a file was replaced."""
 
     def __init__(self, path: Path, header: Mapping[str, Any]) -> None:
         self._path = path
         first = json.dumps(header)
         found, *lines = _whole_lines(path) or [first]
-        finished = [*map(_Finished.model_validate_json, lines)] if found == first else []
+        self.starts_over = found != first
+        finished = [] if self.starts_over else [*map(_Finished.model_validate_json, lines)]
         self.done = {one.key: one.entries for one in finished}
         kept = (first, *(one.model_dump_json() for one in finished))
         write_text(path, "".join(f"{line}\n" for line in kept))

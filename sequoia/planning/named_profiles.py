@@ -4,13 +4,14 @@ assets/hardware_profiles."""
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from sequoia.assets_folder import ASSETS
 from sequoia.errors import BadProfile
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.text_files import load_json
-from sequoia.validate_input import shown
+from sequoia.validate_input import read_each, shown
 
 FOLDER = ASSETS / "hardware_profiles"
 
@@ -59,5 +60,13 @@ def _profile(name: str) -> HardwareProfile:
 
 @cache
 def _files() -> dict[str, dict[str, Any]]:
-    """Contents of all files, by name."""
-    return {path.stem: load_json(path) for path in sorted(FOLDER.glob("*.json"))}
+    """Contents of all files, by name. A file that is not a JSON object is skipped."""
+    files = ((path.stem, path) for path in sorted(FOLDER.glob("*.json")))
+    return read_each(files, _object)
+
+
+def _object(path: Path) -> dict[str, Any]:
+    content = load_json(path)
+    if not isinstance(content, dict):
+        raise BadProfile(f"{shown(content)} is not an object")
+    return content

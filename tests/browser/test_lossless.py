@@ -52,9 +52,8 @@ def test_a_visit_to_the_tab(visit: Callable[..., Page]) -> None:
     page.click("#ls-more > button")
     page.focus("#ls-run")
     page.keyboard.press("Enter")
-    page.get_by_text("sum to 1.1 instead of 1").wait_for()
-    page.click("[data-act=panel]")
-    page.click("#ls-more > button")
+    page.wait_for_selector("#ls-p.is-wrong")  # its field is unfolded
+    assert "sum to 1.1 instead of 1" in page.inner_text("#ls-p")
     assert page.input_value("#ls-p input, #ls-p textarea") == "0.1, 0.3, 0.7"
     assert page.input_value("#ls-samples input") == "3000"
 
@@ -65,6 +64,7 @@ def test_a_visit_to_the_tab(visit: Callable[..., Page]) -> None:
     )
     expect(page.locator("#ls-bug")).to_contain_text("instead of the residual distribution")
     assert page.locator("#ls-view [data-part=earlier]").is_visible()
+    assert page.locator("#ls-p.is-wrong").count() == 0
     page.fill("#ls-samples input", "3000")
     run(page, "differs")
     broken = page.locator("#ls-view [data-part=measured-last-token]")

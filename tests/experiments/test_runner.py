@@ -86,17 +86,27 @@ def test_the_unit_of_a_line_that_was_cut_off_is_run_again(pair: Pair, tmp_path: 
 def test_another_pair_other_settings_and_another_version_start_anew(
     pair: Pair, tmp_path: Path
 ) -> None:
+    messages = list[bool]()
+
+    def listen(progress: RunProgress) -> None:
+        messages.append(progress.starts_over)
+
     def asked(pair: Pair, settings: Settings, version: int = 1) -> list[int]:
         made = Squares()
-        run_experiment(replace(made.experiment, version=version), pair, settings, tmp_path)
+        messages.clear()
+        run_experiment(replace(made.experiment, version=version), pair, settings, tmp_path, listen)
         return made.asked
 
     other = tiny_pair(seed=1)
     assert asked(pair, SETTINGS) == [0, 1, 2, 3]
+    assert not any(messages)
     assert asked(pair, SETTINGS) == []
     assert asked(other, SETTINGS) == [0, 1, 2, 3]
+    assert messages[0]
     assert asked(other, {**SETTINGS, "prompts": 2}) == [0, 1]
+    assert messages[0]
     assert asked(other, {**SETTINGS, "prompts": 2}, version=2) == [0, 1]
+    assert messages[0]
 
 
 def test_progress_counts_the_units_and_gives_results_on_the_way(pair: Pair, tmp_path: Path) -> None:

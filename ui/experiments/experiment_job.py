@@ -4,7 +4,7 @@ Finished units are saved in a folder, so that a later run can continue with the 
 from __future__ import annotations
 
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sequoia import Pair, SequoiaError
@@ -19,6 +19,15 @@ SIZE = "small"  # the size of every experiment that is run in the page
 SECONDS_PER_RESULT = 0.7  # minimum time between two results sent while units are run
 # After this time, a job makes way for a waiting job, and queues again for its remaining units.
 TURN_SECONDS = 20.0
+ALL_DONE = "All parts were already done. This is their result."
+
+
+@dataclass(frozen=True)
+class Found:
+    """The result of the units done so far, and a message about it for the visitor."""
+
+    result: ExperimentResult
+    message: str = ""
 
 
 class ExperimentJob(MeasurementJob):
@@ -49,6 +58,7 @@ class ExperimentJob(MeasurementJob):
         self._end = 0.0
         self._turn_end = 0.0
         self._posted_at = 0.0
+        self._message = ""
         self._last: Report | None = None
 
     def demand(self) -> Demand:
@@ -63,14 +73,14 @@ class ExperimentJob(MeasurementJob):
                 start = time.monotonic()
                 found = self.measure(pair)
                 self._seconds -= time.monotonic() - start
-            if found.is_complete:
+            if found.result.is_complete:
                 return Report(1, over=True, result=found)
             if self.halted():
                 return Report(self._share, "Stopped", over=True, result=found)
             if self._seconds <= 0:
                 return Report(self._share, self._limit_words, over=True, result=found)
 
-    def measure(self, pair: Pair) -> ExperimentResult:
+    def measure(self, pair: Pair) -> Found:
         """Run units until none remains or the turn ends. Returns the result of all finished units.
         Raises SequoiaError if a unit fails, or if the file of units cannot be read or written."""
         now = time.monotonic()
@@ -79,7 +89,7 @@ class ExperimentJob(MeasurementJob):
         settings = self.experiment.sizes[SIZE]
         try:
             self._forget_earlier_units()
-            return run_experiment(
+            result = run_experiment(
                 self.experiment,
                 pair,
                 settings,
@@ -91,6 +101,7 @@ class ExperimentJob(MeasurementJob):
             raise SequoiaError(
                 f"the finished parts cannot be read or saved: {problem.strerror}"
             ) from None
+        return Found(result, self._message)
 
     def _forget_earlier_units(self) -> None:
         if self._again:
@@ -103,13 +114,15 @@ class ExperimentJob(MeasurementJob):
         return self.halted() or now > self._end or gives_way
 
     def _on_progress(self, progress: RunProgress) -> None:
+        if progress.seconds_left is None:
+            self._message = _first_message(progress) or self._message
         self._share = progress.done / max(progress.total, 1)
         now = time.monotonic()
         if now - self._posted_at < SECONDS_PER_RESULT:
             return
         self._posted_at = now
-        words = progress_words(progress)
-        self._last = Report(self._share, words, result=progress.result())
+        found = Found(progress.result(), self._message)
+        self._last = Report(self._share, progress_words(progress), result=found)
         self.post(self._last)
 
     def notice(self, words: str) -> Report:
@@ -124,6 +137,13 @@ class ExperimentJob(MeasurementJob):
         if self._last is None:
             return super().stopped(words)
         return replace(self._last, words=words, over=True)
+
+
+def _first_message(progress: RunProgress) -> str:
+    """What a run says before its first unit about the units that were saved earlier."""
+    if progress.starts_over:
+        return "The saved parts are of another pair or version and cannot be reused. Starting over."
+    return ALL_DONE if progress.done == progress.total else ""
 
 
 def progress_words(progress: RunProgress) -> str:

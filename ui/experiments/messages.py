@@ -11,6 +11,7 @@ from sequoia.assets_folder import ASSETS
 from sequoia.experiments.result import ExperimentResult
 from sequoia.experiments.runner import experiment_named
 from sequoia.validate_input import json_text
+from ui.experiments.experiment_job import Found
 from ui.experiments.figure import figure
 from ui.experiments.tables import tables
 from ui.serving.job import Report
@@ -37,16 +38,26 @@ def recorded_message(name: Any) -> str:
 
 @cache
 def _recorded_message(name: str) -> str:
-    result = recorded_result(name)
+    try:
+        result = recorded_result(name)
+    except SequoiaError as problem:
+        words = f"The recorded result cannot be read: {problem}"
+        return json_text({"name": name, "missing": words})
     if result is None:
         return json_text({"name": name, "missing": MISSING})
     return json_text({"name": name, "recorded": shown(result)})
 
 
 def recorded_result(name: str) -> ExperimentResult | None:
-    """The recorded result that comes with the program; None if there is none."""
+    """The recorded result that comes with the program; None if there is none. Raises SequoiaError
+    if its file is damaged or cannot be read."""
     path = FOLDER / f"{name}.json"
-    return ExperimentResult.from_json(path.read_bytes()) if path.is_file() else None
+    if not path.is_file():
+        return None
+    try:
+        return ExperimentResult.from_json(path.read_bytes())
+    except OSError as problem:
+        raise SequoiaError(str(problem)) from None
 
 
 def shown(result: ExperimentResult) -> dict[str, Any]:
@@ -83,19 +94,23 @@ def report_message(report: Report, name: str) -> str:
         run |= {"share": report.share, "words": report.words}
     if report.error:
         run["error"] = f"Not finished: {report.error}"
-    elif isinstance(report.result, ExperimentResult):
+    elif isinstance(report.result, Found):
         run |= _found(report, report.result)
     elif not going:
         run["notice"] = report.words
     return _run_message(run)
 
 
-def _found(report: Report, result: ExperimentResult) -> dict[str, Any]:
-    notice = ""
+def _found(report: Report, found: Found) -> dict[str, Any]:
+    result = found.result
+    words = [found.message]
     if report.over and not result.is_complete:
-        parts = f"{result.done} of {result.total} parts are done"
-        notice = f"{report.words.rstrip('.')}. {parts}. Press Continue to run the rest."
-    return {"result": shown(result), "notice": notice}
+        words += [
+            f"{report.words.rstrip('.')}.",
+            f"{result.done} of {result.total} parts are done.",
+        ]
+        words += ["Press Continue to run the rest."]
+    return {"result": shown(result), "notice": " ".join(filter(None, words))}
 
 
 def _run_message(run: dict[str, Any]) -> str:

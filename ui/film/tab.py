@@ -8,6 +8,7 @@ import gradio as gr
 
 from sequoia.assets_folder import ASSETS
 from ui.run import recordings
+from ui.run.messages import notice_message
 from ui.run.tab import SKELETON, RunTab
 from ui.shared.events import QUIET
 from ui.shared.layout import drawn
@@ -39,7 +40,10 @@ class FilmTab:
     @cached_property
     def _message(self) -> str:
         """Made only once, because every page opens with it."""
-        return recordings.film().whole(stored=False)
+        found = recordings.film()
+        return (
+            found.whole(stored=False) if found else notice_message(notice="No recorded run found.")
+        )
 
 
 # -- the first frame -------------------------------------------------------------------------------

@@ -8,11 +8,11 @@ from typing import Any
 
 import gradio as gr
 
-from ui.hardware.own_profile import FIELDS, GROUPS, NAME, START, Field, start_values
+from ui.hardware.own_profile import FIELDS, GROUPS, NAME, START, BadField, Field, start_values
 from ui.shared import saved_profiles
 from ui.shared.acceptance_rates import Rates, rates_of
 from ui.shared.events import FormData, Updates
-from ui.shared.layout import busy_buttons, link_button, menu, start_button, stop_button
+from ui.shared.layout import busy_buttons, link_button, menu, said_at, start_button, stop_button
 from ui.shared.saved_profiles import Entry, listed, shipped
 
 NONE = "none"
@@ -159,6 +159,11 @@ class OwnForm:
         change."""
         values = start_values(key)
         return {self.fields[name]: gr.update(value=value) for name, value in values.items()}
+
+    def refused(self, problem: BadField | None) -> Updates:
+        """Updates that show `problem` at its field, and no message at any other field. If `problem`
+        is None, no field shows a message."""
+        return said_at(self.fields, problem.field if problem else None, str(problem))
 
 
 def own_form() -> OwnForm:

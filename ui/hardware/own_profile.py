@@ -22,6 +22,15 @@ NAME = "name"
 _PARTS = ("target", "draft")
 _SUFFIXES = {"": 1.0, "k": 1e3, "m": 1e6, "b": 1e9}
 _NUMBER = re.compile(r"([0-9.]+(?:e[+-]?[0-9]+)?)\s*([kmb]?)", re.IGNORECASE)
+_PROBLEM = re.compile(r"(device|target|draft): (\w+): (.*)", re.DOTALL)
+
+
+class BadField(BadProfile):
+    """The value of the field `field` is refused."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(message)
+        self.field = field
 
 
 @dataclass(frozen=True)
@@ -77,26 +86,33 @@ def start_values(key: str) -> dict[str, str]:
 
 def own_profile(typed: Mapping[str, Any]) -> Entry:
     """The profile made from `typed`, the values in the form by the name of their field. Raises
-    BadProfile if a value is refused."""
-    name = saved_profiles.clean_name(typed.get(NAME))
+    BadField if the value of a field is refused, and BadProfile for a problem that is not about one
+    field."""
+    try:
+        name = saved_profiles.clean_name(typed.get(NAME))
+    except BadProfile as problem:
+        raise BadField(NAME, str(problem)) from None
     device, target, draft = (dict[str, Any]() for _ in range(3))
     parts = {"device": device, "target": target, "draft": draft}
     for key, field in FIELDS.items():
         value = _value(typed.get(key), field)
         if value is not None:
             parts[field.part][field.key] = value
-    profile = HardwareProfile.roofline(device, target, draft)
+    try:
+        profile = HardwareProfile.roofline(device, target, draft)
+    except BadProfile as problem:
+        raise _at_its_field(problem) from None
     return Entry(name, profile, roofline_words(parts))
 
 
 def _value(text: Any, field: Field) -> Any:
     """The text or number typed into `field`. None if the field is optional and empty. Raises
-    BadProfile if the value is refused."""
+    BadField if the value is refused."""
     text = text.strip() if isinstance(text, str) else text
     if text is None or text == "":
         if not field.needed:
             return None
-        raise BadProfile(f"{field.what}: enter a {'name' if field.is_text else 'number'}")
+        raise BadField(field.name, f"{field.what}: enter a {'name' if field.is_text else 'number'}")
     if field.is_text:
         return text
     match = _NUMBER.fullmatch(text) if isinstance(text, str) else None
@@ -107,10 +123,17 @@ def _value(text: Any, field: Field) -> Any:
         value = None
     if value is None or (scale != 1 and field.key != "parameters"):
         example = "8B or 600M" if field.key == "parameters" else "0.55 or 1935"
-        raise BadProfile(
-            f"{field.what}: {shown(text)} is not a number; enter one such as {example}"
+        raise BadField(
+            field.name, f"{field.what}: {shown(text)} is not a number; enter one such as {example}"
         )
     return int(value) if value.is_integer() and abs(value) < 1e15 else value
+
+
+def _at_its_field(problem: BadProfile) -> BadProfile:
+    """The problem as a BadField, in the words of the form. Unchanged if it is not about a field."""
+    match = _PROBLEM.fullmatch(str(problem))
+    field = FIELDS.get(f"{match[1]}-{match[2]}".replace("_", "-")) if match else None
+    return BadField(field.name, f"{field.what}: {match[3]}") if match and field else problem
 
 
 def _written(figures: Mapping[str, Any], field: Field) -> str:

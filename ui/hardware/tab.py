@@ -23,7 +23,7 @@ from ui.hardware.form import (
     named,
     rate_choices,
 )
-from ui.hardware.own_profile import own_profile
+from ui.hardware.own_profile import BadField, own_profile
 from ui.hardware.profile_job import Measurement, ProfileJob
 from ui.hardware.view import notice_message
 from ui.run.messages import OpenedRun
@@ -46,6 +46,7 @@ from ui.shared.events import (
 )
 from ui.shared.layout import drawn, on_choice, side_and_main
 from ui.shared.saved_profiles import SAVED, Entry
+from ui.shared.serve_modules import call
 from ui.words.hardware import change_words
 
 HERE = "here"
@@ -123,7 +124,16 @@ class HardwareTab(SessionView[ProfileJob]):
     def _wire_own(self, form: set[Any], menus: list[Any]) -> None:
         own = self.form.own
         on_choice(own.start, own.fill, [], own.parts, **UNQUEUED)
-        own.make.click(self.make, {*own.parts, *form}, [*menus, self.form.store], **QUIET)
+        made = own.make.click(
+            self.make, {*own.parts, *form}, [*menus, self.form.store, *own.parts], **QUIET
+        )
+        made.then(
+            None,
+            None,
+            None,
+            js=call("shared/form_fields", "web.focusWrong()"),
+            api_visibility="private",
+        )
 
     # -- showing -----------------------------------------------------------------------------------
 
@@ -312,12 +322,16 @@ class HardwareTab(SessionView[ProfileJob]):
         return self._kept(replace(asked, profile=HERE, store=left), request)
 
     def make(self, data: FormData, request: gr.Request) -> Updates:
-        """Make a profile from the values in the form, save it in the browser and show it."""
+        """Make a profile from the values in the form, save it in the browser and show it. If a
+        value is refused, its field says why."""
         try:
             entry = own_profile(self.form.own.typed(data))
-            return self._stored(entry, self.form.values(data), request)
+            shown = self._stored(entry, self.form.values(data), request)
+        except BadField as problem:
+            return self.form.own.refused(problem)
         except SequoiaError as problem:
-            return self._refused(problem, "Not made")
+            return {**self.form.own.refused(None), **self._refused(problem, "Not made")}
+        return {**self.form.own.refused(None), **shown}
 
     def _stored(self, entry: Entry, asked: FormValues, request: gr.Request) -> Updates:
         """Updates that save a profile in the browser and show it."""

@@ -8,6 +8,7 @@ from typing import Any
 
 import gradio as gr
 
+from sequoia import SequoiaError
 from sequoia.algorithm.verifiers import RULES
 from sequoia.errors import BadSamplingParams
 from sequoia.exactness.losslessness.settings import (
@@ -21,7 +22,8 @@ from sequoia.exactness.losslessness.settings import (
 )
 from sequoia.validate_input import shown
 from ui.shared.events import FormData, Updates
-from ui.shared.layout import menu, start_button, stop_button
+from ui.shared.labels import with_labels
+from ui.shared.layout import menu, said_at, start_button, stop_button
 from ui.shared.tree_menu import typed_numbers
 from ui.words.losslessness import BUG_WORDS
 
@@ -47,6 +49,14 @@ COUNTED = [
 ]
 _TOY_ONLY = ("p", "q")
 _PAIR_ONLY = ("prompt", "temperature", "top_p")
+# The beginning of a message about a value, and the field at which the message is shown.
+_FIELDS = {
+    **{name: name for name in LABELS},
+    "the prompt": "prompt",
+    "a node of the tree": "children",
+    "the first": "children",  # for example "the first 5 levels already have 4681 nodes"
+    "unknown verifier": "verifier",
+}
 
 
 @dataclass(frozen=True)
@@ -83,11 +93,11 @@ class LosslessForm:
             return {field: gr.skip()}
         about = BUG_WORDS[bug].about if bug in BUG_WORDS else ""
         updates = {
-            part: gr.update(value=value_of(setting, name))
+            part: gr.update(value=value_of(setting, name), **_fine())
             for name, part in self.fields.items()
             if name != "bug"
         }
-        updates[field] = gr.update(info=about)
+        updates[field] = gr.update(**_fine(about))
         if chosen:
             updates[field]["value"] = bug
         return _merged(updates, self.shaped(setting.where))
@@ -99,6 +109,19 @@ class LosslessForm:
             self.fields[name]: gr.update(visible=(name in _TOY_ONLY) == (where == TOY))
             for name in (*_TOY_ONLY, *_PAIR_ONLY)
         }
+
+    def refused(self, problem: SequoiaError | None) -> Updates:
+        """Updates that show `problem` at its field, and no problem at the other fields. No value
+        changes."""
+        words = str(with_labels(problem, LABELS)) if problem else ""
+        return said_at(self.fields, field_of(problem), words)
+
+
+def field_of(problem: SequoiaError | None) -> str | None:
+    """The field that the message of `problem` is about; None if there is no such field."""
+    starts = sorted(_FIELDS, key=len, reverse=True)
+    found = [start for start in starts if str(problem).startswith((start + ":", start + " "))]
+    return _FIELDS[found[0]] if problem and found else None
 
 
 def value_of(setting: Setting, name: str) -> Any:
@@ -165,6 +188,10 @@ def _number(name: str, visible: bool = True) -> gr.Number:
 
 def _id(name: str) -> str:
     return "ls-" + name.replace("_", "-")
+
+
+def _fine(words: str = "") -> dict[str, Any]:
+    return {"info": words, "elem_classes": []}
 
 
 def _merged(one: Updates, other: Updates) -> Updates:

@@ -12,16 +12,17 @@ import gradio as gr
 
 from sequoia import SequoiaError
 from sequoia.exactness.losslessness.settings import PAIR, PRESETS, Setting, bug_named
-from ui.lossless.form import LABELS, LosslessForm, lossless_form
+from ui.lossless.form import LosslessForm, field_of, lossless_form
 from ui.lossless.lossless_job import LosslessJob
 from ui.lossless.messages import refusal_message, report_message
 from ui.lossless.tables import opening, shown_counts
+from ui.serving.job import Report
 from ui.serving.session_view import ASKED, SessionView, sent_with
 from ui.shared.events import UNQUEUED, FormData, Updates, model_work, visitor
-from ui.shared.labels import with_labels
 from ui.shared.layout import busy_buttons, drawn, on_choice, side_and_main
 from ui.shared.markup import element
 from ui.shared.prompts import require_length
+from ui.shared.serve_modules import call
 from ui.words.losslessness import WHAT_IT_DOES
 
 SECONDS = 120.0  # time limit of a test
@@ -51,8 +52,14 @@ class LosslessTab(SessionView[LosslessJob]):
             start(
                 self.test_losslessness,
                 form.parts,
-                [self.board, form.run, form.stop],
+                [self.board, form.run, form.stop, *fields],
                 **model_work(self._limits.waiting),
+            ).then(
+                None,
+                None,
+                None,
+                js=call("shared/form_fields", "web.focusWrong()"),
+                api_visibility="private",
             )
         form.stop.click(self.stop, None, None, **UNQUEUED)
         self.board.ask(self.job_state, None, [self.board, form.run, form.stop], **ASKED)
@@ -96,23 +103,25 @@ class LosslessTab(SessionView[LosslessJob]):
     async def test_losslessness(
         self, data: FormData, request: gr.Request
     ) -> AsyncIterator[Updates]:
-        """Run a test of the setting in the form."""
+        """Run a test. A message about a refused value appears at its field, and nothing typed is
+        lost."""
         form = self.form
         try:
             setting = form.setting(data)
             self._check(setting)
             task = await self.started(request, lambda: self._job(setting))
         except SequoiaError as problem:
-            words = f"Not tested: {with_labels(problem, LABELS)}"
-            yield {self.board: refusal_message(words)}
+            yield self._refused(problem)
             return
+        refused: Updates = {}
         try:
-            yield busy_buttons(form.run, form.stop, True)
+            yield {**busy_buttons(form.run, form.stop, True), **form.refused(None)}
             async for report in task.reports():
-                yield {self.board: report_message(report)}
+                refused = self._refused_late(report)
+                yield refused or {self.board: report_message(report)}
         finally:  # also if the page is closed: Gradio then closes this generator
             task.halt()
-        yield busy_buttons(form.run, form.stop, False)
+        yield {**refused, **busy_buttons(form.run, form.stop, False)}
 
     def _job(self, setting: Setting) -> LosslessJob:
         # A new seed each time: with that of the recorded test, its counts would come out again.
@@ -134,3 +143,15 @@ class LosslessTab(SessionView[LosslessJob]):
         _ = setting.decoding
         if setting.where == PAIR and isinstance(setting.prompt, str):
             require_length(setting.prompt, self._limits.prompt_chars, "prompt:")
+
+    def _refused_late(self, report: Report) -> Updates:
+        """Updates for a value that only the job could refuse, because it has the models: for
+        example, a prompt without tokens. Empty if no value was refused."""
+        problem = SequoiaError(report.error or "")
+        return self._refused(problem) if field_of(problem) else {}
+
+    def _refused(self, problem: SequoiaError) -> Updates:
+        """Updates that show a problem at its field, or in a banner if it is not about a field."""
+        if field_of(problem):
+            return {**self.form.refused(problem), self.board: refusal_message("")}
+        return {self.board: refusal_message(f"Not tested: {problem}")}

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from sequoia import SequoiaError
 from sequoia.assets_folder import ASSETS
 from sequoia.experiments import claims, ranks
-from sequoia.experiments.result import Ratio
+from sequoia.experiments.result import ExperimentResult, Ratio
 from sequoia.planning.paper_results import PaperTable, paper_file, paper_tables
 from sequoia.planning.published import tuned_baseline
 from sequoia.text_files import load_json
@@ -59,7 +60,13 @@ def all_claims() -> Iterator[Claim]:
         yield Claim(one["claim"], one["source"], *more, evidence=FINDERS[one["rule"]](one))
 
 
-recorded = cache(recorded_result)
+@cache
+def recorded(name: str) -> ExperimentResult | None:
+    """The recorded result of an experiment; None if there is none that can be read."""
+    try:
+        return recorded_result(name)
+    except SequoiaError:
+        return None
 
 
 # -- the rules -------------------------------------------------------------------------------------

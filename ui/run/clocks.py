@@ -32,7 +32,8 @@ def simulated_clocks(store: Any = None) -> dict[str, Entry]:
 
 @cache
 def _shipped_clocks() -> dict[str, Entry]:
-    return _simulated({key: shipped()[key] for key in profile_names()})
+    known = shipped()  # without damaged files, some of which `profile_names` may list
+    return _simulated({key: known[key] for key in profile_names() if key in known})
 
 
 def _simulated(entries: Mapping[str, Entry]) -> dict[str, Entry]:

@@ -275,9 +275,9 @@ def _has_room(kinds: Any) -> bool:
 # -- layout ----------------------------------------------------------------------------------------
 
 
-def run_form(trees: FormTrees, profiles: gr.BrowserState, prompt: str) -> RunForm:
+def run_form(trees: FormTrees, profiles: gr.BrowserState, prompt: str = "") -> RunForm:
     """Lay out the form in the current column. trees: finds the trees for the pictures below the
-    lanes. profiles: see RunForm. prompt: the initial prompt."""
+    lanes. profiles: see RunForm. prompt: the initial prompt; if empty, the first example."""
     parts: dict[str, Any] = {
         "profiles": profiles,
         **_prompt_box(prompt),
@@ -307,9 +307,10 @@ def _start() -> list[FormLane]:
     return [*FIRST_LANES, *[_EMPTY_LANE] * (MOST_LANES - len(FIRST_LANES))]
 
 
-def _prompt_box(text: str) -> dict[str, Any]:
+def _prompt_box(prompt: str) -> dict[str, Any]:
     """The text box of the prompt, and below it the menu of examples, by name. A choice in the menu
     copies the example into the box."""
+    text = prompt or presets()[0].text
     box = gr.Textbox(
         value=text,
         label="Prompt",
@@ -423,8 +424,14 @@ def _more(limits: Limits) -> dict[str, Any]:
 def _examples() -> gr.Dropdown:
     """The menu of recorded runs. The first is selected, because the view opens with it."""
     found = recordings.examples()
-    choices = [(one.title, one.name) for one in found]
-    return menu(choices, "Examples", "pg-example", found[0].name, info=found[0].about)
+    first = found[0] if found else None
+    return menu(
+        [(one.title, one.name) for one in found],
+        "Examples",
+        "pg-example",
+        first and first.name,
+        info=first.about if first else EXAMPLES_ABOUT,
+    )
 
 
 def _files() -> dict[str, Any]:

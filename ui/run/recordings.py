@@ -7,10 +7,12 @@ import re
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sequoia import SequoiaError
 from sequoia.assets_folder import ASSETS
 from sequoia.errors import BadTrace
 from sequoia.saved_files.race_file import RaceLog
@@ -96,7 +98,7 @@ class Example:
 
 def shipped() -> dict[str, Path]:
     """Paths of the recorded runs shipped with the program, by name. The run of the film comes
-    first."""
+    first, if there is one."""
     return {
         path.stem: path
         for path in sorted(RUNS.glob("*.json"), key=lambda path: (path.stem != WELCOME, path.stem))
@@ -104,17 +106,20 @@ def shipped() -> dict[str, Path]:
 
 
 def examples() -> list[Example]:
-    """The recorded runs shipped with the program, in the order of the menu."""
-    metas = {name: _read(path).meta for name, path in shipped().items()}
-    return [
-        Example(name, meta.get("title", WELCOME_TITLE), meta.get("about", WELCOME_ABOUT))
-        for name, meta in metas.items()
-    ]
+    """The recorded runs shipped with the program, in the order of the menu. Files that cannot be
+    read are skipped."""
+    found = []
+    for name, path in shipped().items():
+        with suppress(SequoiaError):
+            meta = opened(str(path), MAX_JSON_BYTES).meta
+            title, about = (WELCOME_TITLE, WELCOME_ABOUT) if name == WELCOME else (name, "")
+            found.append(Example(name, meta.get("title", title), meta.get("about", about)))
+    return found
 
 
 def example(name: Any) -> OpenedRun:
     """The shipped run called `name`, without what only the film says of it. Raises BadTrace if
-    there is none."""
+    there is none or it cannot be read."""
     path = shipped().get(name) if isinstance(name, str) else None
     if path is None:
         raise BadTrace(f"there is no example {shown(name)}; choose one of {', '.join(shipped())}")
@@ -129,9 +134,12 @@ def example_shown_as(name: Any) -> OpenedRun | None:
     return example(found) if found in shipped() else None
 
 
-def film() -> OpenedRun:
-    """The run of the film."""
-    return _read(RUNS / f"{WELCOME}.json")
+def film() -> OpenedRun | None:
+    """The run of the film; None if no shipped run can be read."""
+    for path in shipped().values():
+        with suppress(SequoiaError):
+            return _read(path)
+    return None
 
 
 def _read(path: Path) -> OpenedRun:

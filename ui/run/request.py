@@ -125,6 +125,15 @@ def _params(form: Mapping[str, Any], limits: Limits) -> SamplingParams:
         raise with_labels(problem, RUN) from None
 
 
+def param_problem(name: str, value: Any, limits: Limits) -> str:
+    """What is wrong with one sampling parameter of the form; empty if nothing is."""
+    try:
+        _params({**_DEFAULTS, "max_new_tokens": 1, name: value}, limits)
+    except SequoiaError as problem:
+        return str(problem)
+    return ""
+
+
 def _int(value: Any) -> Any:
     """A whole float such as 128.0 as an int, because a browser does not distinguish 128.0 from
     128. All other values are returned unchanged."""

@@ -19,6 +19,7 @@ from ui.run.form import (
     EXAMPLES_ABOUT,
     FIRST_LANES,
     LOADING,
+    PARAMS,
     RUN,
     TAB,
     LaneFields,
@@ -29,13 +30,13 @@ from ui.run.form import (
 from ui.run.form_tree import FormTrees
 from ui.run.messages import StoredRun, notice_message
 from ui.run.presets import preset_named
-from ui.run.request import NO_LANE, RunRequest, settings_of
+from ui.run.request import NO_LANE, RunRequest, param_problem, settings_of
 from ui.run.run_handlers import RunHandlers, file_of
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
 from ui.serving.session_view import ASKED, FOLLOWING, sent_with
 from ui.shared.events import QUIET, UNQUEUED, Updates, model_work, note_form
-from ui.shared.layout import drawn, on_choice, side_and_main
+from ui.shared.layout import drawn, on_choice, said_at, side_and_main
 from ui.shared.tree_menu import entry_of
 
 # A grey outline of the view, shown until its first message arrives.
@@ -62,7 +63,7 @@ class RunTab(RunHandlers):
         """Lay the view out in the current container."""
         side, main = side_and_main("pg")
         with side:
-            prompt = str(self._first.meta["prompt"])
+            prompt = str(self._first.meta.get("prompt", "")) if self._first else ""
             trees = FormTrees(self._model_host, self._limits)
             self.form = run_form(trees, self.profiles, prompt)
         with main:
@@ -143,6 +144,9 @@ class RunTab(RunHandlers):
         )
         gr.on([blocks.load, form.profiles.change], form.offer_clocks, clock, form.clock, **UNQUEUED)
         note_form(blocks, TAB, form.noted)
+        for name in PARAMS:
+            field = getattr(form, name)
+            field.change(self.said_of(name, field), field, field, **UNQUEUED)
         kinds = [lane.kind for lane in form.lanes]
         form.add.click(form.added, kinds, form.lane_parts, **UNQUEUED)
         for lane in form.lanes:
@@ -170,6 +174,16 @@ class RunTab(RunHandlers):
             return {**lane.shaped(kind), **is_removed, self.form.about: ""}
 
         return shaped
+
+    def said_of(self, name: str, field: gr.Number) -> Any:
+        """The handler of a new value of a sampling parameter: what is wrong with it is said at its
+        field."""
+
+        def said(value: Any) -> Updates:
+            words = param_problem(name, value, self._limits)
+            return said_at({name: field}, name if words else None, words)
+
+        return said
 
     def start_with(self, name: Any) -> Updates:
         """Fill the form with the preset whose button is called `name`."""
@@ -247,16 +261,19 @@ class RunTab(RunHandlers):
         kept = self.run_store.get(request.query_params.get("run"))
         if kept is not None and kept.node_count:
             return {**self._shown(kept), **self._no_example()}
+        if self._first is None:
+            return {self.stage: notice_message(notice="No recorded run found; press Run.")}
         return {self.stage: self._first_message, self.form.save: file_of(self._first)}
 
     # read only once, because most pages open with this run
     @cached_property
-    def _first(self) -> StoredRun:
-        return recordings.example(recordings.WELCOME)
+    def _first(self) -> StoredRun | None:
+        found = recordings.examples()
+        return recordings.example(found[0].name) if found else None
 
     @cached_property
     def _first_message(self) -> str:
-        return self._first.whole(stored=False)
+        return self._first.whole(stored=False) if self._first else ""
 
     def example(self, name: Any, request: gr.Request) -> Updates:
         """Show the recorded run `name` and its description below the menu. A paused run is

@@ -121,6 +121,18 @@ def sampling_fields(
     }
 
 
+def said_at(fields: Mapping[str, Any], wrong: str | None, words: str) -> Updates:
+    """Updates that show `words` at the field called `wrong`, and none at the others. No value
+    changes."""
+    return {
+        part: gr.update(
+            info=words if name == wrong else "",
+            elem_classes=["is-wrong"] if name == wrong else [],
+        )
+        for name, part in fields.items()
+    }
+
+
 # -- menus -----------------------------------------------------------------------------------------
 
 

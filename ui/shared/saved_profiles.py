@@ -18,7 +18,7 @@ from sequoia import HardwareProfile, SequoiaError
 from sequoia.errors import BadProfile
 from sequoia.planning.hardware_profile import MAX_JSON_CHARS
 from sequoia.planning.named_profiles import FOLDER, profile_names
-from sequoia.validate_input import read_json, shown
+from sequoia.validate_input import read_each, read_json, shown
 from ui.shared.markup import visible
 from ui.shared.uploads import uploaded_json
 
@@ -90,9 +90,9 @@ def clean_name(name: Any) -> str:
 @cache
 def shipped() -> Mapping[str, Entry]:
     """The profiles shipped with the program, by file name without suffix. They include old
-    profiles that newer ones have replaced."""
-    files = sorted(FOLDER.glob("*.json"))
-    return {path.stem: parse_entry(path.read_bytes(), path.stem) for path in files}
+    profiles that newer ones have replaced. A damaged file is skipped."""
+    files = ((path.stem, path) for path in sorted(FOLDER.glob("*.json")))
+    return read_each(files, lambda path: parse_entry(path.read_bytes(), path.stem))
 
 
 def saved_entries(store: Any) -> dict[str, Entry]:

@@ -78,9 +78,12 @@ def message() -> str:
 
 def _opening() -> dict[str, Any]:
     film = recordings.film()
+    if film is None:
+        return {}
     log = film.log()
     lane = drafted_lane(log, film.verdict)
-    assert lane
+    if lane is None:
+        return {}
     name = next(one.name for one in log.lanes if one.run is lane.run)
     return {**_parts(lane.run), "lane": name, "speedup": lane.speedup and asdict(lane.speedup)}
 

@@ -17,7 +17,7 @@ from visits import Reading, request, wait
 from sequoia.experiments.experiment import Cell, Entry, Experiment, Places, Settings, Unit
 from sequoia.experiments.runner import EXPERIMENTS
 from ui.experiments import experiment_job, messages
-from ui.experiments.experiment_job import ExperimentJob
+from ui.experiments.experiment_job import ALL_DONE, ExperimentJob
 from ui.experiments.messages import MISSING, recorded_message
 from ui.experiments.tab import ExperimentsTab
 from ui.serving.fair_queue import Work
@@ -148,6 +148,7 @@ def test_a_stopped_run_keeps_what_is_done_and_goes_on(
     assert first["words"] == "3 of 5 parts done"
     assert last["result"]["done"] == UNITS
     assert len({*toy.ran}) == len(toy.ran) == UNITS  # each once
+    assert parsed(runs(tab))[-1]["notice"] == ALL_DONE
 
 
 def test_a_complete_run_is_run_again_if_asked(
@@ -255,6 +256,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     messages._recorded_message.cache_clear()
 
 
-@pytest.mark.usefixtures("toy", "folder")
-def test_a_missing_file_is_reported() -> None:
+@pytest.mark.usefixtures("toy")
+def test_a_missing_or_damaged_file_is_reported(folder: Path) -> None:
     assert json.loads(recorded_message("toy")) == {"name": "toy", "missing": MISSING}
+    messages._recorded_message.cache_clear()
+    (folder / "toy.json").write_text("{", encoding="utf-8")
+    words = json.loads(recorded_message("toy"))["missing"]
+    assert words.startswith("The recorded result cannot be read: ")

@@ -60,18 +60,22 @@ def test_parameters_may_be_counted_in_millions_and_billions() -> None:
 REFUSED = [
     ("name", "", "1 to 60 characters"),
     ("device-name", "y" * 201, "yyy'... has 201 characters; at most 200 are allowed"),
-    ("device-memory-gb-per-s", "0", "memory_gb_per_s: 0 is not a number from 0.001 to 1e+06"),
+    ("device-memory-gb-per-s", "0", "Memory bandwidth: 0 is not a number from 0.001 to 1e+06"),
     ("device-tflops", "", "Peak compute: enter a number"),
 ]
 
 
 @pytest.mark.parametrize(("field", "value", "words"), REFUSED)
-def test_the_banner_says_which_figure_is_refused(
+def test_the_message_about_a_refused_figure_is_shown_at_its_field(
     tab: HardwareTab, field: str, value: str, words: str
 ) -> None:
     updates = tab.make(form(tab, **{field.replace("-", "_"): value}), request())
-    assert list(updates) == [tab.board]
-    assert words in json.loads(updates[tab.board])["error"]
+    shown = {name: updates[part] for name, part in tab.form.own.fields.items()}
+    assert words in shown.pop(field)["info"]
+    assert {one["info"] for one in shown.values()} == {""}
+    assert not {"value"} & {key for update in updates.values() for key in update}
+    assert tab.board not in updates
+    assert tab.form.store not in updates
 
 
 def test_offloaded_weights_need_the_bandwidth_of_the_link() -> None:
@@ -90,6 +94,7 @@ def test_a_made_profile_is_saved_shown_and_opened_like_any_other(tab: HardwareTa
     assert (view["profile"]["name"], view["profile"]["label"]) == ("my card", "simulated")
     assert "none of them was checked against a measurement." in view["why"]
     assert updates[tab.form.profile]["value"] == SAVED + "my card"
+    assert {updates[part]["info"] for part in tab.form.own.fields.values()} == {""}
 
 
 def test_the_banner_says_if_no_more_profiles_can_be_saved(tab: HardwareTab) -> None:

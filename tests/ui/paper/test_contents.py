@@ -145,8 +145,8 @@ def test_a_gain_is_the_median_with_its_range() -> None:
     assert gain_words(ratios) == "+5% (−2% to +41%), 1/3"
 
 
-@pytest.mark.usefixtures("folder")
-def test_a_missing_result_leaves_a_claim_untested() -> None:
+def test_a_missing_or_damaged_result_leaves_a_claim_untested(folder: Path) -> None:
+    (folder / "ranks.json").write_text("{", encoding="utf-8")
     tested = [one for one in all_claims() if one.experiment]
     assert tested
     assert {one.evidence.verdict for one in tested} == {NOT_TESTED}

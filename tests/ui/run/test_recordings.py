@@ -146,6 +146,16 @@ def test_every_shipped_run_is_an_example_with_a_title_and_a_sentence() -> None:
     assert sum(path.stat().st_size for path in recordings.shipped().values()) < 1_500_000
 
 
+def test_any_readable_run_in_the_folder_is_an_example(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str
+) -> None:
+    """The title and the sentence are optional."""
+    monkeypatch.setattr(recordings, "RUNS", tmp_path)
+    (tmp_path / "mine.json").write_text(file)
+    (tmp_path / "broken.json").write_text("{")
+    assert recordings.examples() == [recordings.Example("mine", "mine", "")]
+
+
 def test_names_cannot_be_guessed(monkeypatch: pytest.MonkeyPatch) -> None:
     """The name of a run is enough to open it. So names consist of at least 9 random bytes from
     `secrets`, and do not depend on the state of `random`."""

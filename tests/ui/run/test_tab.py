@@ -18,6 +18,7 @@ import visits
 from visits import (
     Lane,
     Reading,
+    laid_out,
     lane_steps,
     request,
     results_of,
@@ -37,8 +38,10 @@ from ui.run.decode_job import DecodeJob
 from ui.run.presets import PRESETS, RunPreset
 from ui.run.request import NO_LANE
 from ui.run.tab import RunTab
+from ui.serving.limits import LOCAL
 from ui.serving.model_host import ModelHost
 from ui.shared import saved_profiles
+from ui.shared.layout import header
 
 LANES = [
     ("plain", "", "sequoia"),
@@ -455,6 +458,17 @@ def test_a_recorded_run_is_shown_with_its_lanes_and_results(tab: RunTab) -> None
     assert {"device", "date", "versions", "clock"} <= set(message["meta"])
     for lane in range(len(lanes)):
         assert lane_steps([message], lane)[-1]["finish"] in ("length", "eos")
+
+
+def test_without_a_recorded_run_the_view_still_opens(
+    model_host: ModelHost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "welcome.json").write_text("{")
+    monkeypatch.setattr(recordings, "RUNS", tmp_path)
+    with laid_out():
+        tab = RunTab(model_host, LOCAL, header())
+        tab.build()
+    assert "No recorded run" in board_message(tab, tab.load(request()))["notice"]
 
 
 def test_a_run_recorded_by_command_is_labelled_recorded(model_host: ModelHost) -> None:

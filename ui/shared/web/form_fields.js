@@ -1,5 +1,6 @@
-/* What the page adds to Gradio's forms: tooltips for the labels, and one tab stop for each group of
-   buttons. */
+/* What the page adds to Gradio's forms: tooltips for the labels, one tab stop for each group of
+   buttons, and the focus on a field whose value was refused. */
+import { showForm } from "./form_side.js";
 import { rove } from "./roving_focus.js";
 import { markTerm, openTooltip } from "./tooltips.js";
 
@@ -65,6 +66,25 @@ function explain(event) {
   markTerm(label, key);
   if (event.type === "focusin" ? tabbed : label.contains(event.target)) openTooltip(label);
 }
+
+/** In the open tab, show and focus the first field whose value was refused, if there is one. */
+export function focusWrong() {
+  /** @type {NodeListOf<HTMLElement>} */
+  const wrong = document.querySelectorAll(".pg-page .is-wrong :is(input, textarea)");
+  const field = [...wrong].find((one) => isOpen(one.closest(".pg-page")));
+  if (!field) return;
+  showForm(field, true);
+  /** @type {HTMLElement} */
+  const fold = field.closest(".block:has(> .label-wrap:not(.open))");
+  /** @type {HTMLElement} */ (fold?.querySelector(":scope > .label-wrap"))?.click();
+  requestAnimationFrame(() => {
+    field.focus();
+    field.scrollIntoView({ block: "center" });
+  });
+}
+
+/** @type {(page: HTMLElement) => boolean} */
+const isOpen = (page) => Boolean(page.offsetParent);
 
 function noteTab(event) {
   tabbed = event.key === "Tab";
