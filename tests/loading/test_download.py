@@ -105,7 +105,7 @@ def test_a_pair_is_downloaded_checked_and_loaded_with_progress(hub: FakeHub, mod
         )
     )
     checks = [news.what for news in reported if isinstance(news, PassedCheck)]
-    assert checks == ["tokenizer", "target", "draft", "draft", "vocabulary", "chat template"]
+    assert checks == ["tokenizer", "target", "draft", "vocabulary", "chat template"]
 
 
 @pytest.mark.usefixtures("model")

@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch.profiler import ProfilerActivity, profile
 
+from sequoia.algorithm import sampling
 from sequoia.algorithm.sampling import chance_for, draft_warp, target_warp
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.decoding.cuda.cuda_step import warp_into
@@ -41,12 +42,19 @@ def test_the_peak_is_measured() -> None:
     assert peak_bytes(work) == 12_000
 
 
+def cut_as_on_a_gpu(probs: torch.Tensor, top_p: float, share: float = 0.0) -> torch.Tensor:
+    sizes = [k for k in sampling._LIKELIEST if k < VOCAB]
+    sampling._cut(probs.view(-1, VOCAB), top_p, share, sizes)
+    return probs
+
+
 @pytest.mark.parametrize("nodes", [1, CHUNK_ROWS, 3 * CHUNK_ROWS])
 @pytest.mark.parametrize("top_p", [1.0, 0.9])
 @pytest.mark.parametrize("temperature", [0.0, 0.6, 1.0])
 def test_a_step_takes_no_more_than_is_predicted(
-    temperature: float, top_p: float, nodes: int
+    temperature: float, top_p: float, nodes: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(sampling, "cut", cut_as_on_a_gpu)
     params = SamplingParams(temperature=temperature, top_p=top_p)
     chance = chance_for(temperature, 0)
     logits = torch.randn(nodes, VOCAB).bfloat16()
