@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 import torch
+from safetensors.torch import load_file
 from transformers import (
     Qwen3Config,
 )
@@ -39,7 +42,7 @@ def test_a_models_figures_fit_together(model: Model) -> None:
     assert (
         1.99 < model.bytes / model.parameters < 2.6 or 3.99 < model.bytes / model.parameters < 4.01
     )
-    assert is_hub_id(model.id)
+    assert model.bundled or is_hub_id(model.id)
     assert model.source
     assert model.licence
 
@@ -65,3 +68,17 @@ def test_a_pair_fits_the_card_that_its_row_states(one: Preset) -> None:
         *placement._parts(target, draft, 2 * one.draft.parameters, dtype, card), card, free, None
     )
     assert plan.resident >= 1
+
+
+@pytest.mark.parametrize(
+    "one", [one for one in presets() if one.draft.bundled], ids=lambda one: one.name
+)
+def test_a_draft_that_comes_with_the_program_is_of_its_target(one: Preset) -> None:
+    folder = Path(one.draft.ref)
+    identity = json.loads((folder / "draft_of.json").read_text(encoding="utf-8"))
+    assert identity["target"] == one.target.id
+    files = [*folder.glob("*.safetensors")]
+    assert sum(file.stat().st_size for file in files) == one.draft.bytes
+    tensors = [load_file(file) for file in files]
+    parameters = sum(w.numel() for some in tensors for w in some.values() if w.is_floating_point())
+    assert parameters == one.draft.parameters
