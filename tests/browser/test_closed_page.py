@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from playwright.sync_api import Browser, Page
-from run_form import endless_and_slow, ready, until
+from run_form import endless_and_slow, ready, store, until
 from running_app import App
 
 BEGUN = "s.meta.label === 'measured'"
@@ -28,4 +28,5 @@ def test_the_run_of_a_closed_page_ends_at_once(browser: Browser, app: App) -> No
     until(waiting, BEGUN, 20)
     waiting.click("#pg-stop")
     until(waiting, "s.done", 10)
+    assert store(waiting, "s.stopped")
     context.close()
