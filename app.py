@@ -184,8 +184,9 @@ def _add_server(group: argparse._ArgumentGroup) -> None:
         choices=("measure", "load"),
         default=(),
         help="what visitors without the owner's link, which is printed at the start, may do for "
-        "all: measure (time this machine), load (other models), or both. Without the option: "
-        "nothing; but on a server that only this machine reaches, everyone may do both",
+        "all: measure (time this machine), load (other models; for people you trust), or both. "
+        "Without the option: nothing; but on a server that only this machine reaches, everyone may "
+        "do both",
     )
     add(
         "--api",

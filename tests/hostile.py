@@ -12,7 +12,6 @@ from __future__ import annotations
 import json
 import os
 import pickle
-import stat
 import struct
 from collections.abc import Callable
 from pathlib import Path
@@ -97,8 +96,6 @@ def config_texts() -> Folders:
         "a list": "[]",
         "cut short": '{"model_type": "llama", "hidden_si',
         "deep list": deep(),
-        "40 MB of spaces": "{" + " " * 40_000_000 + "}",
-        "a field twice": '{"model_type": "llama", "hidden_size": 32, "hidden_size": 1000000}',
         "no type": '{"hidden_size": 32}',
         "type unknown": '{"model_type": "no such"}',
     }
@@ -112,7 +109,6 @@ OTHERS: dict[str, Any] = {
     "hidden_size is a word": {"hidden_size": "many"},
     "vocab_size is vast": {"vocab_size": 10**30},
     "heads do not divide": {"num_attention_heads": 5, "head_dim": None},
-    "a million layers": {"num_hidden_layers": 1_000_000},
     "all huge but within bounds": {
         "hidden_size": 65_536,
         "num_hidden_layers": 400,
@@ -123,7 +119,6 @@ OTHERS: dict[str, Any] = {
     "an unknown activation": {"hidden_act": "boom"},
     "dtype unknown": {"dtype": "float7"},
     "rope of unknown kind": {"rope_parameters": {"rope_type": "spiral"}},
-    "end of text is a word": {"eos_token_id": "stop"},
     "weights named elsewhere": {"transformers_weights": "../model.safetensors"},
     "a vision model": {"model_type": "vit"},
 }
@@ -155,9 +150,6 @@ def files_of_weights() -> Folders:
     }
     return {
         **{f"weights are {name}": text(WEIGHTS, data) for name, data in contents.items()},
-        "weights are a header of 90 MB": sparse(
-            WEIGHTS, struct.pack("<Q", 90_000_000) + b"{", 91_000_000
-        ),
     }
 
 
@@ -175,14 +167,6 @@ def _replace(file: str, make: Callable[[Path], Any]) -> Spoil:
     return spoil
 
 
-def _socket(path: Path) -> None:
-    os.mknod(path, stat.S_IFSOCK | 0o600)
-
-
-def _link(to: str) -> Callable[[Path], None]:
-    return lambda path: path.symlink_to(to)
-
-
 def not_files() -> Folders:
     used = (
         "config.json",
@@ -191,33 +175,13 @@ def not_files() -> Folders:
         "tokenizer_config.json",
         "generation_config.json",
     )
-    kinds: dict[str, Callable[[Path], Any]] = {
-        "a named pipe": os.mkfifo,
-        "a link to /dev/zero": _link("/dev/zero"),
-        "a link to itself": lambda path: path.symlink_to(path.name),
-    }
-    found = {
-        f"{file} is {kind}": _replace(file, make)
-        for file in used[:3]
-        for kind, make in kinds.items()
-    }
-    found |= {f"{file} is a folder": _replace(file, Path.mkdir) for file in used[:3]}
     return {
-        **found,
-        "config.json is a socket": _replace("config.json", _socket),
-        "weights are a link to /etc/passwd": _replace(WEIGHTS, _link("/etc/passwd")),
-        "chat template is a named pipe": lambda folder: os.mkfifo(folder / "chat_template.jinja"),
-        "chat template among others is a named pipe": _other_template,
+        **{f"{file} is a folder": _replace(file, Path.mkdir) for file in used[:3]},
         "no file at all": without(*used),
         "adapter beside the weights": text(
             "adapter_config.json", '{"peft_type": "LORA", "base_model_name_or_path": "evil/base"}'
         ),
     }
-
-
-def _other_template(folder: Path) -> None:
-    (folder / "additional_chat_templates").mkdir()
-    os.mkfifo(folder / "additional_chat_templates" / "tool.jinja")
 
 
 # -- tokenizers ------------------------------------------------------------------------------------
@@ -233,49 +197,11 @@ def model_of_tokenizer(**changes: Any) -> Spoil:
     return edited(TOKENIZER, lambda found: found["model"].update(changes))
 
 
-def splitting(regex: str) -> Spoil:
-    """A tokenizer that first splits text at matches of `regex`."""
-
-    def edit(found: dict[str, Any]) -> None:
-        cutting = {
-            "type": "Split",
-            "pattern": {"Regex": regex},
-            "behavior": "Isolated",
-            "invert": False,
-        }
-        found["pre_tokenizer"] = {
-            "type": "Sequence",
-            "pretokenizers": [cutting, found["pre_tokenizer"]],
-        }
-
-    return edited(TOKENIZER, edit)
-
-
-def replacing(regex: str, content: str = "x") -> Spoil:
-    return part(normalizer={"type": "Replace", "pattern": {"Regex": regex}, "content": content})
-
-
-def decoding(regex: str) -> Spoil:
-    def edit(found: dict[str, Any]) -> None:
-        replace = {"type": "Replace", "pattern": {"Regex": regex}, "content": ""}
-        found["decoder"] = {"type": "Sequence", "decoders": [found["decoder"], replace]}
-
-    return edited(TOKENIZER, edit)
-
-
 def _gap(found: dict[str, Any]) -> None:
     found["model"]["vocab"]["far"] = 2**31
 
 
 def tokenizers() -> Folders:
-    patterns = {
-        "backtracks on a": splitting("(a+)+$"),
-        "backtracks on Chinese": splitting(r"([\p{Han}]+)*z"),
-        "grows as it is compiled": splitting("((((a{1,900}){1,900}){1,900}){1,900}){1,900}b"),
-        "backtracks as text is cleaned": replacing("(a+)+$"),
-        "makes text grow": replacing("[a-z]", "x" * 100_000),
-        "backtracks as text is decoded": decoding("(a+)+[^a]$"),
-    }
     parts = {
         "without a model": part(model=...),
         "of unknown kind": model_of_tokenizer(type="Magic"),
@@ -285,10 +211,8 @@ def tokenizers() -> Folders:
         "with an unknown normalizer": part(normalizer={"type": "Magic"}),
     }
     return {
-        "tokenizer is 300 MB": sparse(TOKENIZER, b"{", 300_000_000),
         "tokenizer is empty": text(TOKENIZER, ""),
         "tokenizer is deep": text(TOKENIZER, deep("model")),
-        **{f"tokenizer {name}": spoil for name, spoil in patterns.items()},
         **{f"tokenizer {name}": spoil for name, spoil in parts.items()},
         "tokenizer missing": without(TOKENIZER),
     }
@@ -303,20 +227,14 @@ def tokenizer_configs() -> Folders:
         "has numbers as special tokens": {"additional_special_tokens": [1, 2]},
     }
     return {
-        "tokenizer config is 40 MB": text(file, "{" + " " * 40_000_000 + "}"),
         **{f"tokenizer config {name}": fields(file, **change) for name, change in changes.items()},
     }
 
 
 def other_files() -> Folders:
-    generation = "generation_config.json"
     return {
-        "generation config is not UTF-8": text(generation, b'{"\xff": 1}'),
-        "generation config ends with a word": fields(generation, eos_token_id="stop"),
-        "generation config ends with a vast number": fields(generation, eos_token_id=10**30),
         "special tokens are no JSON": text("special_tokens_map.json", "{"),
         "added tokens are no JSON": text("added_tokens.json", "{"),
-        "chat template of 40 MB": text("chat_template.jinja", "x" * 40_000_000),
         "chat template is not UTF-8": text("chat_template.jinja", b"\xff\xfe"),
     }
 

@@ -6,10 +6,18 @@ ended at any time. The next download of the same model continues where the last 
 
 from __future__ import annotations
 
+import json
+import os
 import shutil
+import subprocess
+import sys
+import threading
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from typing import Any
 
 from huggingface_hub import constants
@@ -26,7 +34,6 @@ from sequoia.loading.model_files import (
     small_files,
 )
 from sequoia.this_machine.memory import size
-from sequoia.this_machine.worker_process import WorkerEnded, WorkerProcess
 
 ROOM_LEFT = 1_000_000_000  # bytes that must stay free on the disk
 _LOOK_SECONDS = 0.1
@@ -237,3 +244,73 @@ def reason(model: str, kind: str, words: str, done: int) -> str:
 def is_here(model: str) -> bool:
     """Whether `model` is on this machine: as a folder, or complete in the hub's cache."""
     return Path(model).is_dir() or cached(model) is not None
+
+
+# -- the process that downloads --------------------------------------------------------------------
+
+
+class WorkerEnded(Exception):
+    """The process has ended. The text of the exception is the end of what the process printed
+    besides its messages. If that is nothing, the text says that the process ended."""
+
+
+class WorkerProcess:
+    """A running script, until `end`. If this program ends first, the script reads the end of its
+    input and must then exit. Messages in both directions are JSON objects, one per line.
+    environment: variables added to those of this program."""
+
+    def __init__(self, script: Path, environment: Mapping[str, str]) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", str(script)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            encoding="utf-8",
+            errors="replace",
+            env={**os.environ, **environment},
+        )
+        self._messages: SimpleQueue[dict[str, Any] | None] = SimpleQueue()
+        # The last lines that are not JSON objects, such as a traceback.
+        self._printed: deque[str] = deque(maxlen=5)
+        threading.Thread(
+            target=_read, args=(self._process, self._messages, self._printed), daemon=True
+        ).start()
+
+    def send(self, message: Mapping[str, Any]) -> None:
+        """Send `message` to the script. Does nothing if the process has ended."""
+        with suppress(OSError):
+            print(json.dumps(message), file=self._process.stdin, flush=True)
+
+    def receive(self, seconds: float) -> dict[str, Any] | None:
+        """The script's next message, None if there is none within `seconds`. Raises WorkerEnded
+        once, when the process has ended and no messages are left."""
+        try:
+            message = self._messages.get(timeout=seconds)
+        except Empty:
+            return None
+        if message is None:
+            raise WorkerEnded(" ".join(self._printed)[-300:] or "its process ended")
+        return message
+
+    def end(self) -> None:
+        """Kill the process."""
+        self._process.kill()
+        self._process.wait()
+        with suppress(OSError):
+            self._process.stdin.close()  # pyright: ignore[reportOptionalMemberAccess]
+
+
+def _read(
+    process: subprocess.Popen[str],
+    messages: SimpleQueue[dict[str, Any] | None],
+    printed: deque[str],
+) -> None:
+    """Put the script's messages into the queue `messages`, and other lines into `printed`. Finally
+    put None into the queue: the process has ended."""
+    for line in process.stdout or ():
+        try:
+            messages.put(json.loads(line))
+        except ValueError:
+            printed.append(line.strip())
+    messages.put(None)

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from sequoia.algorithm.progress import ShouldStop
-from sequoia.assets_folder import BUNDLED_PAIR
 from sequoia.loading.compare_tokenizers import checked_tokenizer, matching_tokenizer
 from sequoia.loading.download import Downloads, Listing, Progress, require_room
 from sequoia.loading.layer_drafts import is_layer_draft, refuse_layers_as_target
@@ -61,14 +60,13 @@ def found_pair(
         require_room(sum(place.missing_bytes for place in places if isinstance(place, Listing)))
         sources = [_source(*found, downloads) for found in zip(names, places, strict=True)]
         refuse_layers_as_target(sources[0])
-        bundled = all(source.folder.parent == BUNDLED_PAIR for source in sources)
         target = sources[0]
         draft = None if request.derived else sources[1]
         if draft is None or is_layer_draft(draft.folder):
-            tokenizer = checked_tokenizer(target, bundled)
+            tokenizer = checked_tokenizer(target)
             words = f"the draft uses the {len(tokenizer):,} tokens of the target"
         else:
-            tokenizer = matching_tokenizer(target, draft, trusted=bundled)
+            tokenizer = matching_tokenizer(target, draft)
             words = f"all {len(tokenizer):,} tokens are the same in both, which split texts alike"
         on_progress(PassedCheck("tokenizer", words))
 

@@ -160,7 +160,6 @@ class FrequentHead(torch.nn.Module):
         return whole
 
 
-_MOST_BYTES = 100_000  # of the file with the identity
 # the parts of a target that must be those that the draft was made for
 _MUST_FIT = {
     "hidden": "an embedding of width",
@@ -186,7 +185,7 @@ def read_identity(source: Source) -> Identity:
     """The identity of the target that a draft was made for. Raises BadModel if the file is
     damaged."""
     what = f"{source.title}: {IDENTITY}"
-    found = read_object(source.folder / IDENTITY, what, _MOST_BYTES)
+    found = read_object(source.folder / IDENTITY, what)
     return refused(f"{what} is damaged", lambda: Identity(**found))
 
 

@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 from sequoia.algorithm.acceptance import Acceptance
 from sequoia.errors import BadPair, BadPrompt, panicked
 from sequoia.models.chat_format import ChatFormat
-from sequoia.models.chat_template import MOST_CHARS
 from sequoia.models.draft import Draft
 from sequoia.models.ngram import NGram
 from sequoia.models.streamed_text import Pieces
@@ -193,13 +192,7 @@ class Pair:
         return self.template.ids(prompt, self._ids)
 
     def _ids(self, text: str, **options: Any) -> tuple[int, ...]:
-        """Token ids of `text`. Raises BadPrompt if the tokenizer panics, or if `text` is longer
-        than the texts with which the tokenizer was tested (loading/compare_tokenizers.py)."""
-        if len(text) > MOST_CHARS:
-            raise BadPrompt(
-                f"the prompt has {len(text)} characters with its chat template; the limit is "
-                f"{MOST_CHARS}"
-            )
+        """Token ids of `text`. Raises BadPrompt if the tokenizer panics."""
         try:
             return tuple(self.tokenizer(text, **options)["input_ids"])
         except BaseException as problem:

@@ -1,1 +1,1 @@
-"""This computer: free memory, GPU health, dtypes, timers and worker processes."""
+"""This computer: free memory, GPU health, dtypes, and timers."""

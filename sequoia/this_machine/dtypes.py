@@ -8,8 +8,6 @@ import torch
 
 # those that a person may choose
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
-STORED = {**DTYPES, "float64": torch.float64}  # those that weights in files may have
-
 
 # From these major CUDA compute capabilities on, every GPU computes with bfloat16 and float16 in
 # hardware. Older GPUs emulate bfloat16 at a tenth of the speed.

@@ -8,13 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_tokenizers import KINDS
 from fakes import EOS, pair_of, tiny_model, tiny_tokenizer
-from tokenizers import (
-    Regex,
-    Tokenizer,
-    pre_tokenizers,
-)
 from transformers import (
     GPTNeoXConfig,
     PretrainedConfig,
@@ -23,10 +17,8 @@ from transformers import (
 
 from sequoia import Pair
 from sequoia.errors import BadPair, BadPrompt
-from sequoia.loading import compare_tokenizers as tokenizer_trial
 from sequoia.loading.compare_tokenizers import matching_tokenizer
 from sequoia.loading.model_checks import Source
-from sequoia.models import chat_template
 
 
 def source(folder: Path, config: PretrainedConfig | None = None) -> Source:
@@ -84,39 +76,6 @@ def test_without_a_tokenizer_config_the_tokenizer_file_is_used_unchanged(
     text = "def größe(x):\n\treturn '你好 🙂' "
     assert found(text)["input_ids"] == tiny_tokenizer()(text)["input_ids"]
     assert len(found) == 288
-
-
-def llama_3() -> Tokenizer:
-    """A tokenizer that splits text by the pattern of GPT-4 and Llama 3."""
-    core = tiny_tokenizer().backend_tokenizer
-    pattern = (
-        r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}"
-        r"| ?[^\s\p{L}\p{N}]+[\r\n]*"
-        r"|\s*[\r\n]+|\s+(?!\S)|\s+"
-    )
-    core.pre_tokenizer = pre_tokenizers.Sequence(
-        [
-            pre_tokenizers.Split(Regex(pattern), "isolated"),
-            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
-        ]
-    )
-    return core
-
-
-@pytest.mark.parametrize("kind", ["byte-level", "byte fallback, unigram", "word pieces", "GPT-4"])
-def test_usual_kinds_of_tokenizers_pass_the_stress_test(kind: str) -> None:
-    made = KINDS[kind]().backend_tokenizer if kind in KINDS else llama_3()
-    tokenizer_trial.refuse_slow(made.to_str(), "m")
-
-
-def test_the_length_of_encoded_texts_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
-    model = tiny_model(context=100_000)
-    found = pair_of(model, model, tiny_tokenizer())
-    assert len(found._ids("x" * chat_template.MOST_CHARS)) == chat_template.MOST_CHARS
-    with pytest.raises(
-        BadPrompt, match="has 40001 characters with its chat template; the limit is 40000"
-    ):
-        found._ids("x" * (chat_template.MOST_CHARS + 1))
 
 
 class PanicException(BaseException):

@@ -188,7 +188,7 @@ REFUSED: dict[str, tuple[Spoil, str]] = {
     ),
     "a shard that is missing": (without(USUAL[1]), f"names '{USUAL[1]}', which is not"),
     "a sub-folder": (only("sub/model.safetensors"), "has sub/model.safetensors, but neither"),
-    "a path upward": (mapped("../x.safetensors"), "names '../x.safetensors', which is not a"),
+    "a path upward": (mapped("../x.safetensors"), "names '../x.safetensors', which is not there"),
     "a pickle": (mapped("model.bin"), "names 'model.bin', which is not a .safetensors file"),
 }
 

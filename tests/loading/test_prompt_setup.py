@@ -4,7 +4,6 @@ that the template writes after it, and settings that are not used are named."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from typing import Any
 
@@ -18,8 +17,6 @@ from sequoia import Pair
 from sequoia.loading.find_pair import LoadNews
 from sequoia.loading.model_checks import PassedCheck
 from sequoia.loading.prompt_setup import unused_settings, with_prompts
-from sequoia.models import template_worker
-from sequoia.models.chat_template import ChatTemplate
 
 WORD = "hello"
 EACH = "{% for m in messages %}{{ m.role }}: {{ m.content }}{{ eos_token }}\n{% endfor %}"
@@ -36,16 +33,6 @@ UNUSABLE = {
         "no system message",
     ),
 }
-
-
-@pytest.fixture(autouse=True)
-def _in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Templates are rendered without starting a process, which takes seconds."""
-
-    def answer(template: ChatTemplate, messages: tuple[str, ...]) -> dict[str, str]:
-        return template_worker.answer(json.dumps({**template._fixed, "contents": messages}))
-
-    monkeypatch.setattr(ChatTemplate, "_answer", answer)
 
 
 def loaded(tokenizer: Any, **settings: Any) -> tuple[Pair, dict[str, str]]:

@@ -1,9 +1,8 @@
-"""Prompts as chat messages: a template gives the same text as in `transformers`, and a hostile
-template soon raises BadPrompt."""
+"""Prompts as chat messages: a template gives the same text as in `transformers`, and a template
+that fails raises BadPrompt."""
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
@@ -12,9 +11,7 @@ from fakes import pair_of, tiny_model, tiny_tokenizer
 from sequoia import Acceptance, Pair
 from sequoia.errors import BadPrompt
 from sequoia.measuring.hardware import measure_profile
-from sequoia.models import chat_template as chat
-from sequoia.models import template_worker
-from sequoia.models.chat_template import ChatTemplate, chat_template
+from sequoia.models.chat_template import chat_template
 from sequoia.models.pair import PairCache
 
 CHATML = (
@@ -30,10 +27,6 @@ GOOD = {
     ),
 }
 FAILING = {
-    "long": (
-        "{% for i in range(50000) %}{{ messages[0].content }}{% endfor %}",
-        "renders 250000 characters; the limit",
-    ),
     "escape": ("{{ ''.__class__.__mro__[1].__subclasses__() }}", "unsafe"),
     "import": ("{% import 'os' as os %}{{ os.getcwd() }}", "no loader"),
     "raises": ("{{ raise_exception('only tools') }}", "only tools"),
@@ -62,14 +55,13 @@ def test_a_template_renders_the_same_text_as_in_transformers(name: str) -> None:
         expected = ours.apply_chat_template(
             [{"role": "user", "content": text}], add_generation_prompt=True, tokenize=False
         )
-        assert answered(ours, text) == {"text": expected}
+        assert rendered(ours, text) == expected
 
 
-def answered(ours: Any, text: str) -> dict[str, str]:
-    """What the rendering process would answer, without starting it."""
+def rendered(ours: Any, text: str) -> str:
     found = chat_template(ours)
     assert found
-    return template_worker.answer(json.dumps({**found._fixed, "contents": [text], "most": 4000}))
+    return found(text)
 
 
 def test_a_message_is_encoded_with_the_special_tokens_that_its_template_writes(pair: Pair) -> None:
@@ -94,42 +86,16 @@ def test_chats_share_the_machine_profile_but_not_the_acceptance(pair: Pair) -> N
     assert chats.as_chat() is chats
 
 
-# -- templates, processes and prompts that fail ----------------------------------------------------
+# -- templates and prompts that fail ---------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", FAILING)
 def test_a_template_that_fails_says_why(name: str) -> None:
     text, says = FAILING[name]
-    found = answered(tokenizer(text), "hello")
-    assert found.keys() == {"error"}
-    assert says in found["error"]
-    assert len(found["error"]) <= 200
-
-
-def test_a_template_that_takes_unlimited_memory_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chat, "_RENDER_SECONDS", 60.0)
-    doubling = (
-        "{% set ns = namespace(s='x') %}{% for i in range(60) %}{% set ns.s = ns.s ~ ns.s %}"
-        "{% endfor %}"
-    )
-    with pytest.raises(BadPrompt, match="it takes too much memory"):
-        ChatTemplate(doubling, {})("hello")
-
-
-def test_after_a_template_was_stopped_the_next_prompt_is_rendered(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(chat, "_RENDER_SECONDS", 1.0)
-    template = ChatTemplate(
-        (
-            "{% if messages[0].content == 'loop' %}{% for i in range(99999) %}{% for j in "
-            "range(99999) %}{% endfor %}{% endfor %}{% endif %}{{ messages[0].content }}"
-        ),
-        {},
-    )
-    with pytest.raises(BadPrompt, match="took more than 1 s"):
-        template("loop")
-    assert template("go on") == "go on"
+    with pytest.raises(
+        BadPrompt, match=f"the model's chat template fails on this prompt: .*{says}"
+    ):
+        rendered(tokenizer(text), "hello")
 
 
 def test_prompts_are_checked_before_they_are_rendered(pair: Pair) -> None:
