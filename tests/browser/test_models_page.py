@@ -109,7 +109,7 @@ def test_a_download_is_stopped_and_continued_and_every_page_uses_its_models(
     hub.slow = 0.03
     page.click("#md-load")
     page.wait_for_function(
-        "document.querySelector('.md-bar').getAttribute('aria-valuenow') > 30", timeout=60_000
+        "document.querySelector('.md-load progress').value > 0.3", timeout=60_000
     )
     assert re.search(r"of .*[kM]B · .*/s", page.locator(".md-amount").inner_text())
     page.click("#md-stop")

@@ -115,7 +115,7 @@ function editor(values) {
     take: (rates, origin) => Object.assign(state, { rates, origin }),
     set() {},
   };
-  const handles = { bars: new FakeNode(), curve: new FakeNode() };
+  const handles = { press() {} };
   const fields = { moved: null, onCurve: null, refusal: { say() {} }, presets: [{ key: "power" }] };
   return made(AcceptanceEditor, { state, power, handles, ...fields });
 }

@@ -31,9 +31,9 @@ function further() {
   const verdict = { more_races: 26 };
   const store = { pool, verdict, error: null, following: { isFollowed: false }, set() {} };
   const button = Object.assign(new FakeNode(), { lastElementChild: new FakeNode() });
-  const names = ["root", "words", "bar", "offer"];
+  const names = ["root", "words", "offer"];
   const nodes = Object.fromEntries(names.map((name) => [name, new FakeNode()]));
-  return made(FurtherRuns, { store, page: { trigger() {} }, ...nodes, button });
+  return made(FurtherRuns, { store, page: { trigger() {} }, ...nodes, button, bar() {} });
 }
 
 test("it says how many more runs would separate the two fastest lanes", () => {

@@ -192,7 +192,7 @@ def _body() -> tuple[Markup, ...]:
         element("p", class_="sq-dim", data_part="missing"),
         element(
             "div",
-            _button("", "run", title=RUN, class_="sq-btn xp-go"),
+            _button("", "run", title=RUN, class_="sq-btn sq-btn-main"),
             _button("Stop", "stop", title=STOP, disabled=True),
             element("span", class_="sq-dim", role="status", data_part="progress"),
             class_="xp-line",

@@ -2,7 +2,7 @@
 import { el, show, text } from "../../shared/web/dom.js";
 import { count } from "../../shared/web/format.js";
 import { rove } from "../../shared/web/roving_focus.js";
-import { addTerm } from "../../shared/web/tooltips.js";
+import { addTerm, headed } from "../../shared/web/tooltips.js";
 import { durationWords } from "./duration.js";
 import { figurePanel } from "../../shared/web/figure_panel.js";
 import { speedupInWords } from "../../shared/web/verdict_words.js";
@@ -52,8 +52,7 @@ export class RunPanel {
     text(this.sentence, run.sentence);
     this.chart.show(run.figure);
     this.table.replaceChildren();
-    const head = el("tr", {}, this.table);
-    for (const name of COLUMNS) el("th", { text: name, scope: "col" }, head);
+    this.body = headed(this.table, COLUMNS);
     const { verdict } = run;
     for (const part of run.parts) this.part(part, Boolean(verdict));
     const measured = verdict ? speedupInWords(verdict) : times(run.measured);
@@ -70,7 +69,7 @@ export class RunPanel {
 
   // Add a row to the table. Returns the row's first cell, which is still empty.
   row(values, cls = "") {
-    const row = el("tr", { class: cls }, this.table);
+    const row = el("tr", { class: cls }, this.body);
     const head = el("th", { scope: "row" }, row);
     for (const value of values) el("td", { text: value }, row);
     return head;

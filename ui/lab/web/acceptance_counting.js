@@ -2,7 +2,7 @@
 import { numberField } from "./number_field.js";
 import { Refusal } from "../../shared/web/refusal.js";
 import { button, el, show, text } from "../../shared/web/dom.js";
-import { makeFold } from "../../shared/web/panel.js";
+import { makeFold, progressBar } from "../../shared/web/panel.js";
 import { sentence } from "../../shared/web/format.js";
 import { rove } from "../../shared/web/roving_focus.js";
 import { addTerm, markTerm } from "../../shared/web/tooltips.js";
@@ -58,8 +58,7 @@ export class AcceptanceCounting {
     this.from = this.menu("Prompts", on, "count-prompts", "counted prompts").select;
     this.from.addEventListener("change", () => show(this.own, this.from.value === TYPED));
     this.makeText();
-    const bar = { max: "1", value: "0", hidden: "", "aria-label": "Progress of the measurement" };
-    this.bar = el("progress", bar, this.box);
+    this.bar = progressBar(this.box, "Progress of the measurement");
     this.status = el("p", { class: "sq-dim", "data-part": "count-words" }, this.box);
     rove(this.box, ".sq-term");
   }
@@ -168,8 +167,7 @@ export class AcceptanceCounting {
     this.last = null;
     this.refusal.say("");
     this.busy = share !== null;
-    show(this.bar, this.busy);
-    if (this.busy) this.bar.value = share;
+    this.bar(share);
     text(this.measure.querySelector("span"), this.busy ? "Stop" : "Measure");
     text(this.status, words);
   }

@@ -9,7 +9,7 @@ import * as planner from "../../shared/web/planner.js";
 import { PowerLaw } from "./power_law.js";
 import { Refusal } from "../../shared/web/refusal.js";
 import { attr, button, el, segments, show, text } from "../../shared/web/dom.js";
-import { makeFold, makePanel } from "../../shared/web/panel.js";
+import { makeChoices, makeFold, makePanel } from "../../shared/web/panel.js";
 import { rove } from "../../shared/web/roving_focus.js";
 import { saveText } from "../../shared/web/save_file.js";
 import { addTerm } from "../../shared/web/tooltips.js";
@@ -120,14 +120,17 @@ export class AcceptanceEditor {
 
   // The buttons that choose how the vector is edited: by bars, or by the sliders of a curve.
   makeHandles(host) {
-    const group = segments(host, "Edit the rates with");
-    const handle = (name, words, hint) =>
-      button(group, { text: words, hint, part: "handle-" + name, act: () => this.handle(name) });
-    this.handles = {
-      bars: handle("bars", "Bars", TOOLTIPS["button edit by bars"]),
-      curve: handle("curve", "Curve", TOOLTIPS["button edit by curve"]),
+    const handle = (name, words) => {
+      const look = {
+        text: words,
+        hint: TOOLTIPS["button edit by " + name],
+        part: "handle-" + name,
+      };
+      return { ...look, act: () => this.handle(name) };
     };
-    rove(group);
+    const looks = [handle("bars", "Bars"), handle("curve", "Curve")];
+    this.handles = makeChoices(host, "Edit the rates with", looks);
+    rove(this.handles.group);
   }
 
   makeFields(host) {
@@ -370,8 +373,7 @@ export class AcceptanceEditor {
   // For a vector that did not come from the sliders, they show the nearest curve.
   paintHandles(rates) {
     const { byCurve } = this;
-    attr(this.handles.bars, "aria-pressed", String(!byCurve));
-    attr(this.handles.curve, "aria-pressed", String(byCurve));
+    this.handles.press(Number(byCurve));
     show(this.power.root, byCurve);
     if (!byCurve || rates === this.onCurve) return;
     this.power.follow(rates);

@@ -3,6 +3,7 @@
 import { answerWords, runWords, whyWords } from "./answer_words.js";
 import { finishedRun, onFinishedRun } from "../../shared/web/between_tabs.js";
 import { attr, button, el, show, text } from "../../shared/web/dom.js";
+import { Refusal } from "../../shared/web/refusal.js";
 import * as planner from "../../shared/web/planner.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
@@ -31,9 +32,9 @@ export class Answer {
     this.basis = el("span", { class: "sq-badge", "data-part": "basis" }, line);
     this.why = el("p", { "data-part": "why" }, said);
     this.measured = el("p", { "data-part": "measured", "aria-live": "polite" }, said);
-    this.refused = el("p", { class: "sq-problem", role: "alert", hidden: "" }, said);
+    this.refused = new Refusal(said, "said");
     const act = () => this.send(run);
-    this.run = button(root, { text: " ", cls: "sq-lab-run", part: "run", act });
+    this.run = button(root, { text: " ", cls: "sq-lab-run sq-btn-main", part: "run", act });
     show(this.run, Boolean(run));
     onFinishedRun(() => this.compare());
   }
@@ -58,8 +59,7 @@ export class Answer {
 
   /** @param {string} words */
   say(words) {
-    text(this.refused, words);
-    show(this.refused, Boolean(words));
+    this.refused.say(words);
   }
 
   paint() {

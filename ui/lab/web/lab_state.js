@@ -1,6 +1,7 @@
 /* What the Lab's panels share: the acceptance vector, the node budget, the tree shown and the times
    of the chosen machine. */
 import * as shapes from "./tree_shapes.js";
+import { oncePerFrame } from "../../shared/web/dom.js";
 import { count } from "../../shared/web/format.js";
 import * as planner from "../../shared/web/planner.js";
 
@@ -61,7 +62,6 @@ export class LabState {
   #limit = null; // level cap as it was entered; null: none
   /** @type {(() => void)[]} */
   #watchers = [];
-  #waiting = false;
   #cache = new Map();
 
   /** Whether budget and level cap are those of the plan, and follow it. */
@@ -114,14 +114,9 @@ export class LabState {
     this.set({ rates: planner.checked(rates), origin });
   }
 
-  changed() {
-    if (this.#waiting) return;
-    this.#waiting = true;
-    requestAnimationFrame(() => {
-      this.#waiting = false;
-      for (const call of this.#watchers) call();
-    });
-  }
+  changed = oncePerFrame(() => {
+    for (const call of this.#watchers) call();
+  });
 
   /**
    * A cached value. `make` is called again only if one of `inputs` has changed.

@@ -5,6 +5,7 @@ import * as planner from "../../shared/web/planner.js";
 import * as shapes from "./tree_shapes.js";
 import { attr, button, el, segments, show, text } from "../../shared/web/dom.js";
 import * as format from "../../shared/web/format.js";
+import { makeChoices } from "../../shared/web/panel.js";
 import { rove } from "../../shared/web/roving_focus.js";
 import { addTerm } from "../../shared/web/tooltips.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
@@ -86,11 +87,12 @@ export class LabTreeControls {
   }
 
   makeKinds(host) {
-    const kinds = segments(host, "Which tree");
-    const kind = (name, words, act) => button(kinds, { text: words, part: "show-" + name, act });
-    this.best = kind("best", "Best tree", () => this.tree.choosePlanned());
-    this.hand = kind("hand", "By hand", () => this.tree.choose("hand"));
-    this.other = kind("other", " ");
+    this.kinds = makeChoices(host, "Which tree", [
+      { text: "Best tree", part: "show-best", act: () => this.tree.choosePlanned() },
+      { text: "By hand", part: "show-hand", act: () => this.tree.choose("hand") },
+      { text: " ", part: "show-other" },
+    ]);
+    this.other = this.kinds.buttons[2];
   }
 
   makeBudget(host) {
@@ -189,12 +191,7 @@ export class LabTreeControls {
     const { refusal } = tree.caption;
     const isPlanned = shown === "best" && state.isPlanned;
     const other = shown !== "hand" && !isPlanned;
-    for (const [one, on] of /** @type {[HTMLElement, boolean][]} */ ([
-      [this.best, isPlanned],
-      [this.hand, shown === "hand"],
-      [this.other, other],
-    ]))
-      attr(one, "aria-pressed", String(on));
+    this.kinds.press([isPlanned, shown === "hand", other].indexOf(true));
     show(this.other, other);
     if (other) text(this.other.querySelector("span"), this.nameOf(shown, n));
     if (this.slider.value !== String(n)) this.slider.value = String(n);

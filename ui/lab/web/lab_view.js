@@ -92,7 +92,12 @@ export class Lab {
       copyLink: copy,
     });
     this.machine = new MachinePanel(grid, state, this.canRun);
-    this.dp = new DpInLab(element, state);
+    this.dp = mountDp(element, {
+      getState: () => ({ rates: state.even, n: state.n, levels: state.cap }),
+      onSelect: (parents) =>
+        state.set({ hand: state.past.replace(state.hand, parents), shown: "hand" }),
+      isShown: (parents) => isSameTree(parents, state.parents),
+    });
     const figures = el("div", { class: "sq-lab-figures" }, element);
     this.curves = new Curves(figures, state);
     this.margins = new Margins(figures, state);
@@ -110,8 +115,9 @@ export class Lab {
 
   paint() {
     if (!this.size.w) return; // the tab is not visible
-    for (const part of [this.answer, this.editor, this.tree, this.machine, this.table, this.dp])
+    for (const part of [this.answer, this.editor, this.tree, this.machine, this.table])
       part.paint();
+    this.dp.update();
     this.later();
   }
 
@@ -184,25 +190,4 @@ export class Lab {
 export function mountLab(element, options) {
   const made = new Lab(element, options);
   return { ingest: (message) => made.take(message), state: made.state, lab: made };
-}
-
-/** The panel. */
-export class DpInLab {
-  /**
-   * @param {HTMLElement} host
-   * @param {LabState} state
-   */
-  constructor(host, state) {
-    this.dp = mountDp(host, {
-      getState: () => ({ rates: state.even, n: state.n, levels: state.cap }),
-      onSelect: (parents) => {
-        state.set({ hand: state.past.replace(state.hand, parents), shown: "hand" });
-      },
-      isShown: (parents) => isSameTree(parents, state.parents),
-    });
-  }
-
-  paint() {
-    this.dp.update();
-  }
 }

@@ -4,7 +4,7 @@ import { Chart, followTheme } from "../../shared/web/chart.js";
 import { button, el, show, text } from "../../shared/web/dom.js";
 import * as format from "../../shared/web/format.js";
 import { openView } from "../../shared/web/navigation.js";
-import { fillTile, makeFold, makePanel, makeTiles } from "../../shared/web/panel.js";
+import { makeFold, makePanel, makeTiles } from "../../shared/web/panel.js";
 import * as planner from "../../shared/web/planner.js";
 
 const HERE = "here"; // the key of this machine in this menu
@@ -56,8 +56,7 @@ export class MachinePanel {
     const look = { class: "sq-input sq-lab-menu", "data-part": "clock", id: "sq-lab-clock" };
     this.menu = el("select", look, line);
     this.menu.addEventListener("change", () => this.select(this.menu.value));
-    const tiles = el("div", { class: "sq-tiles" }, panel.body);
-    this.tiles = makeTiles(tiles, TILES, (key) => ({ "data-part": "tile-" + key }));
+    this.put = makeTiles(panel.body, TILES);
     this.chart = new Chart(panel.body, "Time of a target pass by nodes");
     followTheme([this.chart]);
     const more = makeFold(panel.body, "More");
@@ -131,10 +130,13 @@ export class MachinePanel {
   }
 
   paintTiles(profile) {
-    const put = (name, value, unit) => fillTile(this.tiles[name], value, unit, "");
+    const { put } = this;
     if (!profile) return TILES.forEach(([name]) => put(name, "–", ""));
     const { length } = this.state.parents;
-    const time = (name, seconds) => put(name, ...format.ms(seconds).split(" "));
+    const time = (name, seconds) => {
+      const [value, unit] = format.ms(seconds).split(" ");
+      put(name, value, unit);
+    };
     time("plain", planner.plainSeconds(profile));
     time("draft", planner.secondsAt(profile.draft_seconds, 1));
     time("pass", planner.secondsAt(profile.target_seconds, length));

@@ -9,7 +9,7 @@ import { attr, button, el, show, text } from "../../shared/web/dom.js";
 import * as format from "../../shared/web/format.js";
 import { rove } from "../../shared/web/roving_focus.js";
 import { csv, saveText } from "../../shared/web/save_file.js";
-import { addTerm, markTerm } from "../../shared/web/tooltips.js";
+import { headed, markTerm } from "../../shared/web/tooltips.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
 // "fitted": see `fastest` of LabState.
@@ -32,12 +32,12 @@ const NUMBERS = {
   branching: { ...named("Children per node, level by level"), placeholder: "such as 2, 1" },
 };
 const HEADS = [
-  ["Shape"],
-  ["Levels", "", "levels"],
+  "Shape",
+  ["Levels", "levels"],
   ["Tokens per step", "expected", "expected"],
-  ["% of best", "same levels", "of best"],
-  ["Step", "predicted", "predicted here"],
-  ["Speed-up", "predicted", "predicted here"],
+  ["% of best", "of best", "same levels"],
+  ["Step", "predicted here", "predicted"],
+  ["Speed-up", "predicted here", "predicted"],
 ];
 const COLUMNS = [
   "shape",
@@ -85,9 +85,7 @@ export class ShapesTable {
     button(panel.tools, { text: "CSV", hint, act: () => this.save() });
     const box = el("div", { class: "sq-wide" }, panel.body);
     const table = el("table", { class: "sq-table sq-lab-table" }, box);
-    const head = el("tr", {}, el("thead", {}, table));
-    for (const column of HEADS) makeHead(head, column);
-    const body = el("tbody", {}, table);
+    const body = headed(table, HEADS);
     this.rows = ROWS.map((name) => this.makeRow(body, name));
     rove(table);
     this.note = el("p", { class: "sq-dim" }, panel.body);
@@ -214,14 +212,6 @@ export class ShapesTable {
   save() {
     saveText("shapes.csv", csv([COLUMNS, ...this.csvRows()]), "text/csv");
   }
-}
-
-function makeHead(host, column) {
-  const [words, label, term] = column;
-  const cell = el("th", { scope: "col" }, host);
-  if (term) addTerm(cell, words, term);
-  else el("span", { text: words }, cell);
-  if (label) el("small", { text: label }, cell);
 }
 
 const rowWords = ({ levels, tokens, share, seconds, speedup }) => [

@@ -1,7 +1,7 @@
 /* The numbers of the tree shown: its expected tokens, and its step time and speed-up as predicted
    from the chosen hardware profile. For the best tree, also whether its last node is worth its
    cost. And the files that the tree is saved as. */
-import { fillTile, makeTiles } from "../../shared/web/panel.js";
+import { makeTiles } from "../../shared/web/panel.js";
 import * as exportTree from "./export_tree.js";
 import { formatShare } from "./export_tree.js";
 import * as planner from "../../shared/web/planner.js";
@@ -44,8 +44,7 @@ export class TreeNumbers {
   constructor(host, more, state, keeps) {
     this.state = state;
     this.keeps = keeps;
-    const tiles = el("div", { class: "sq-tiles" }, host);
-    this.tiles = makeTiles(tiles, TILES, (key) => ({ "data-part": "tile-" + key }));
+    this.put = makeTiles(host, TILES);
     this.makeButtons(more);
     this.passes = el("p", { class: "sq-dim", hidden: "" }, more);
     addTerm(this.passes, "Nodes read in each draft pass", "draft pass");
@@ -125,10 +124,6 @@ export class TreeNumbers {
     this.put("seconds", value, unit);
   }
 
-  put(name, value, unit) {
-    fillTile(this.tiles[name], value, unit, "");
-  }
-
   // Says by what percentage the last node of the best tree raises the expected tokens, and by what
   // percentage it raises the step time.
   paintMargin() {
@@ -138,13 +133,16 @@ export class TreeNumbers {
     if (!grows) return;
     const gain = growth.gains[n - 1];
     const share = gain / growth.totals[n - 2];
-    const words = `The last node adds ${formatShare(gain)} tokens per step (+${percent(share)})`;
+    const words = `The last node adds ${formatShare(gain)} tokens per step (+${format.percent(share)})`;
     if (!profile) return text(this.margin, words + ".");
     const { times } = this.state;
     const cost = times[n - 1] - times[n - 2];
     const price = cost / times[n - 2];
     const verdict = share > price ? "worth it" : "not worth it on its own";
-    text(this.margin, `${words} and costs ${format.ms(cost)} (+${percent(price)}): ${verdict}.`);
+    text(
+      this.margin,
+      `${words} and costs ${format.ms(cost)} (+${format.percent(price)}): ${verdict}.`,
+    );
   }
 
   paintBranching(parents) {
@@ -161,6 +159,3 @@ function planWords({ plan, profile, elsewhere }) {
   const size = `up to ${format.count(plan.largest, "node")}`;
   return `The best tree has ${rule}, ${size}. Pass times: ${profile.source}, ${elsewhere ?? profile.device}.`;
 }
-
-const percent = (share) =>
-  (share >= 0.0995 ? (share * 100).toFixed(0) : Number((share * 100).toPrecision(2))) + "%";

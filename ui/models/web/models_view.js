@@ -6,7 +6,7 @@ import { connectComponent, whenShown } from "../../shared/web/connect_component.
 import { attr, el, scrollBox, show, text } from "../../shared/web/dom.js";
 import { canStop } from "../../shared/web/form_buttons.js";
 import { watchJob } from "../../shared/web/job_watch.js";
-import { makePanel, progressBar } from "../../shared/web/panel.js";
+import { makeBanner, makePanel, progressBar } from "../../shared/web/panel.js";
 
 /**
  * A message from ui/models/view.py. It has either `load` and `field`, or the rest of the view.
@@ -35,8 +35,7 @@ class ModelsView {
     this.root = root;
     root.replaceChildren();
     const frame = el("div", { class: "sq-frame" }, root);
-    const look = { class: "sq-banner sq-banner-error", "data-part": "banner" };
-    this.banner = el("p", { ...look, role: "alert", hidden: "" }, frame);
+    this.banner = makeBanner(frame);
     this.load = new LoadPanel(frame);
     this.use = new LoadedPair(frame);
     this.pairs = new PairTable(frame, (pair) => trigger("choose", { pair }));
@@ -46,8 +45,7 @@ class ModelsView {
   /** @param {Message} message */
   take(message) {
     const { error = "", load, pairs, field } = message;
-    text(this.banner, error);
-    show(this.banner, Boolean(error));
+    this.banner(error, Boolean(error));
     if (pairs) this.showAll(message);
     if (load === undefined) return;
     this.root.dataset.load = this.load.show(load);
@@ -125,7 +123,7 @@ class LoadPanel {
     this.root = panel.root;
     this.title = panel.titleBox;
     this.now = el("p", { class: "md-now", id: "md-now", role: "status" }, panel.body);
-    this.progress = progressBar(panel.body, "Downloaded", "md-bar");
+    this.progress = progressBar(panel.body, "Downloaded");
     this.amount = el("p", { class: "md-amount" }, panel.body);
     const checks = { class: "md-checks", "aria-label": "Checks passed" };
     this.checks = el("ul", checks, panel.body);

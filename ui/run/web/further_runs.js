@@ -2,6 +2,7 @@
    is then about all of them together. */
 import { button, el, show, text } from "../../shared/web/dom.js";
 import { count, duration } from "../../shared/web/format.js";
+import { progressBar } from "../../shared/web/panel.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
 /**
@@ -30,8 +31,7 @@ export class FurtherRuns {
     const look = { text: "Make more runs", hint: TOOLTIPS["button more runs"], part: "more-runs" };
     this.button = button(this.root, { ...look, act: () => this.press() });
     this.words = el("p", { "data-part": "further-words" }, this.root);
-    const label = "Runs completed";
-    this.bar = el("progress", { class: "run-counting", "aria-label": label }, this.root);
+    this.bar = progressBar(this.root, "Runs completed");
     this.offer = el("p", { "data-part": "offer" }, about);
   }
 
@@ -60,10 +60,7 @@ export class FurtherRuns {
     text(this.button.lastElementChild, going ? "Stop" : make);
     this.button.title = TOOLTIPS[going ? "button stop more runs" : "button more runs"];
     text(this.words, going ? progress(pool) : "");
-    show(this.bar, going);
-    if (!going) return;
-    this.bar.max = pool.planned;
-    this.bar.value = pool.runs.length;
+    this.bar(going ? pool.runs.length / pool.planned : null);
   }
 }
 

@@ -7,6 +7,7 @@ import { goalOf, placeInWords, speedRatio } from "./lane_places.js";
 import { attr, button, el, show, text } from "../../shared/web/dom.js";
 import * as format from "../../shared/web/format.js";
 import { known, ms, percent, rate, readable, grouped } from "../../shared/web/format.js";
+import { progressBar } from "../../shared/web/panel.js";
 import { repeatsInWords } from "../../shared/web/repeats.js";
 import { rove } from "../../shared/web/roving_focus.js";
 import * as runWords from "../../shared/web/run_words.js";
@@ -130,8 +131,7 @@ export class LaneCard {
     this.range = addTerm(this.speed, "", "range");
     this.range.dataset.part = "spread";
     this.verdict = el("span", { class: "sq-badge run-badge", "data-part": "lossless" }, line);
-    const counting = { class: "run-counting", "aria-label": "Progress of the losslessness check" };
-    this.counting = el("progress", counting, this.root);
+    this.counting = progressBar(this.root, "Progress of the losslessness check");
   }
 
   makeFigures() {
@@ -337,11 +337,8 @@ export class LaneCard {
 
   /** @param {SampleCount | null | undefined} count */
   paintCounting(count) {
-    show(this.counting, Boolean(count?.going));
-    if (!count?.going) return;
-    text(this.verdict, `sampling, ${count.draws} / ${count.wanted}`);
-    attr(this.counting, "max", count.wanted);
-    attr(this.counting, "value", count.draws);
+    this.counting(count?.going ? count.draws / count.wanted : null);
+    if (count?.going) text(this.verdict, `sampling, ${count.draws} / ${count.wanted}`);
   }
 }
 

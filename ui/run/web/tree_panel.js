@@ -4,7 +4,7 @@ import { lastFullStep } from "./steps_to_show.js";
 import { treePicture } from "./tree_picture.js";
 import { attr, button, el, segments, show, text } from "../../shared/web/dom.js";
 import { readable } from "../../shared/web/format.js";
-import { makePanel } from "../../shared/web/panel.js";
+import { makeChoices, makePanel } from "../../shared/web/panel.js";
 import { rove } from "../../shared/web/roving_focus.js";
 import * as pictures from "../../shared/web/save_picture.js";
 import { PhaseBar } from "../../shared/web/phase_bar.js";
@@ -297,14 +297,15 @@ class TreeTools {
 
   makeModes(host) {
     const { store } = this;
-    const make = (parent, part, words, hint, act) =>
-      button(parent, { text: words, part, hint, act });
-    const modes = segments(host, "Nodes to draw");
     const setMode = (mode) => () => store.set({ mode });
-    this.focus = make(modes, "focus", "Focus", TOOLTIPS["button focus"], setMode("focus"));
-    this.all = make(modes, "all", "All nodes", TOOLTIPS["button all nodes"], setMode("all"));
-    const toggleHeat = () => store.set({ heat: !store.heat });
-    this.heat = make(host, "heat", "Heat", TOOLTIPS["button heat"], toggleHeat);
+    const focus = { text: "Focus", part: "focus", hint: TOOLTIPS["button focus"] };
+    const all = { text: "All nodes", part: "all", hint: TOOLTIPS["button all nodes"] };
+    this.modes = makeChoices(host, "Nodes to draw", [
+      { ...focus, act: setMode("focus") },
+      { ...all, act: setMode("all") },
+    ]);
+    const heat = { text: "Heat", part: "heat", hint: TOOLTIPS["button heat"] };
+    this.heat = button(host, { ...heat, act: () => store.set({ heat: !store.heat }) });
   }
 
   makeZoom(host) {
@@ -329,8 +330,7 @@ class TreeTools {
     const { store, search } = this;
     this.legend.paint(view, store.heat);
     this.present.disabled = !view;
-    attr(this.focus, "aria-pressed", String(store.focused));
-    attr(this.all, "aria-pressed", String(!store.focused));
+    this.modes.press(store.focused ? 0 : 1);
     attr(this.heat, "aria-pressed", String(store.heat));
     for (const one of this.saves) one.disabled = !view;
     if (search.value !== store.query) search.value = store.query;

@@ -1,7 +1,8 @@
 /* The banners above a run: an error, a notice, and whose run it is. A visitor whose own
    run waits can follow another visitor's. */
-import { button, el, show, text } from "./dom.js";
+import { button, el, show } from "./dom.js";
 import { readable } from "./format.js";
+import { makeBanner } from "./panel.js";
 
 /**
  * @import { Following } from "./following.js"
@@ -24,11 +25,9 @@ export class Banners {
   constructor(store, host, follow) {
     this.store = store;
     this.root = el("div", { class: "sq-banners" }, host);
-    const banner = (part, role = "status", cls = "") =>
-      el("p", { class: "sq-banner" + cls, role, hidden: "", "data-part": part }, this.root);
-    this.error = banner("error", "alert", " sq-banner-error");
-    this.notice = banner("notice");
-    this.followed = banner("followed");
+    this.error = makeBanner(this.root, "error");
+    this.notice = makeBanner(this.root, "notice");
+    this.followed = makeBanner(this.root, "followed");
     const act = () => {
       store.following.isWanted = true;
       follow?.();
@@ -41,15 +40,9 @@ export class Banners {
     const { following, done, error, notice } = this.store;
     const whose = "Someone else's run, read-only.";
     const rest = following.isWaiting ? " Yours is shown as soon as it starts." : "";
-    const banners = {
-      error: readable(error),
-      notice: readable(notice),
-      followed: following.isFollowed ? whose + rest : "",
-    };
-    for (const [name, words] of Object.entries(banners)) {
-      text(this[name], words);
-      show(this[name], Boolean(words));
-    }
+    this.error(readable(error), Boolean(error));
+    this.notice(readable(notice));
+    this.followed(following.isFollowed ? whose + rest : "");
     show(this.button, following.isOffered(done));
   }
 }

@@ -127,6 +127,24 @@ export function setIcon(node, name) {
 }
 
 /**
+ * A function that has `act` called in the next frame. Several calls before that frame cause only
+ * one.
+ * @param {() => void} act
+ * @returns {() => void}
+ */
+export function oncePerFrame(act) {
+  let isWaiting = false;
+  return () => {
+    if (isWaiting) return;
+    isWaiting = true;
+    requestAnimationFrame(() => {
+      isWaiting = false;
+      act();
+    });
+  };
+}
+
+/**
  * A list of elements that are reused. `take(count)` makes elements until there are `count`, shows
  * the first `count` and hides the rest. It returns all of them, including the hidden ones.
  * @template T an element, or an object with its element as `node`

@@ -1,5 +1,5 @@
 /* Says after a reload that the reload ended a running job. Gradio reloads the page by itself when
-   the connection to the server breaks. */
+   the connection to the server breaks. If the browser forbids storage, there is no notice. */
 import { sayIn } from "./page_link.js";
 
 const KEY = "sequoia-interrupted-";
@@ -12,19 +12,8 @@ const KEY = "sequoia-interrupted-";
  */
 export function sayInterrupted(view, isBusy) {
   const key = KEY + view;
-  window.addEventListener("pagehide", () => isBusy() && store((items) => items.setItem(key, "")));
-  store((items) => {
-    if (items.getItem(key) === null) return;
-    items.removeItem(key);
-    sayIn(view, "The page was reloaded, which ended the run in progress.");
-  });
-}
-
-// If the browser forbids storage, nothing is stored, and there is no notice.
-function store(act) {
-  try {
-    act(sessionStorage);
-  } catch (problem) {
-    console.debug(problem);
-  }
+  window.addEventListener("pagehide", () => isBusy() && sessionStorage.setItem(key, ""));
+  if (sessionStorage.getItem(key) === null) return;
+  sessionStorage.removeItem(key);
+  sayIn(view, "The page was reloaded, which ended the run in progress.");
 }

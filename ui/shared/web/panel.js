@@ -1,5 +1,5 @@
 /* What views are built of: panels, tiles, progress bars, and the line with an error or a notice. */
-import { attr, el, show, text } from "./dom.js";
+import { attr, button, el, segments, show, text } from "./dom.js";
 import { rove } from "./roving_focus.js";
 import { addTerm } from "./tooltips.js";
 
@@ -32,57 +32,40 @@ export function makePanel(host, { part, title, cls, term }) {
   return { root, titleBox, tools, body, foot: el("div", { class: "sq-panel-foot" }, root) };
 }
 
-/** @typedef {ReturnType<typeof makeTile>} Tile */
-
 /**
- * A new tile, appended to `host`.
- * @param {Element} host
- * @param {Record<string, string>} look attributes
- * @param {string} label
- * @param {string} term key of tooltips.json
- * @returns {{tile: HTMLElement, name: HTMLElement, value: HTMLElement, unit: HTMLElement,
- *   note: HTMLElement}}
- */
-export function makeTile(host, look, label, term) {
-  const tile = el("div", { class: "sq-tile", ...look }, host);
-  const name = addTerm(el("div", { class: "sq-dim" }, tile), label, term);
-  const line = el("div", { class: "sq-tile-line" }, tile);
-  const value = el("span", { class: "sq-tile-value" }, line);
-  const unit = el("span", { class: "sq-tile-unit sq-dim" }, line);
-  return { tile, name, value, unit, note: el("div", { class: "sq-tile-note" }, tile) };
-}
-
-/**
- * A tile for each entry of `about`, and arrow keys that move between them.
+ * A row of tiles, appended to `host`: one for each entry of `about`. Arrow keys move between them.
  * @param {HTMLElement} host
- * @param {string[][]} about key, label and term of each tile
- * @param {(key: string) => Record<string, string>} look attributes of a tile
- * @returns {Record<string, Tile>} by key
+ * @param {string[][]} about key, label and term (a key of tooltips.json) of each tile
+ * @returns {(key: string, value: string, unit: string) => void} a function that fills a tile
  */
-export function makeTiles(host, about, look) {
-  rove(host);
-  return Object.fromEntries(
-    about.map(([key, label, term]) => [key, makeTile(host, look(key), label, term)]),
-  );
+export function makeTiles(host, about) {
+  const row = el("div", { class: "sq-tiles" }, host);
+  rove(row);
+  const tiles = Object.fromEntries(about.map(([key, ...named]) => [key, tile(row, key, ...named)]));
+  return (key, value, unit) => {
+    text(tiles[key].value, value);
+    text(tiles[key].unit, unit);
+  };
 }
 
-/** @type {(tile: Pick<Tile, "value" | "unit" | "note">, value: string, unit: string,
- *   note: string) => void} */
-export function fillTile(tile, value, unit, note) {
-  text(tile.value, value);
-  text(tile.unit, unit);
-  text(tile.note, note);
+function tile(host, key, label, term) {
+  const made = el("div", { class: "sq-tile", "data-part": "tile-" + key }, host);
+  addTerm(el("div", { class: "sq-dim" }, made), label, term);
+  const line = el("div", { class: "sq-tile-line" }, made);
+  const value = el("span", { class: "sq-tile-value" }, line);
+  return { value, unit: el("span", { class: "sq-tile-unit sq-dim" }, line) };
 }
 
 /**
  * A new banner, appended to `host`. It is hidden while it has no words.
  * @param {HTMLElement} host
- * @returns {(words: string, isError: boolean) => void} a function that shows words
+ * @param {string} [part] its name for tests
+ * @returns {(words: string, isError?: boolean) => void} a function that shows words
  */
-export function makeBanner(host) {
-  const look = { class: "sq-banner", role: "status", "data-part": "banner", hidden: "" };
+export function makeBanner(host, part = "banner") {
+  const look = { class: "sq-banner", role: "status", "data-part": part, hidden: "" };
   const banner = el("p", look, host);
-  return (words, isError) => {
+  return (words, isError = false) => {
     const isNew = banner.textContent !== words;
     text(banner, words);
     show(banner, Boolean(words));
@@ -110,20 +93,31 @@ export function makeFold(host, title, part = "more") {
  * A new progress bar, appended to `host` and hidden at first.
  * @param {HTMLElement} host
  * @param {string} label for screen readers
- * @param {string} [cls]
  * @returns {(share?: number | null) => void} a function that fills the bar up to a share
  *   from 0 to 1, or hides it if there is no share
  */
-export function progressBar(host, label, cls = "") {
-  const range = { role: "progressbar", "aria-valuemin": "0", "aria-valuemax": "100" };
-  const bar = el("div", { class: "hw-progress " + cls, "aria-label": label, ...range }, host);
-  const fill = el("i", {}, bar);
+export function progressBar(host, label) {
+  const bar = el("progress", { "aria-label": label }, host);
   const set = (share) => {
-    const percent = Math.floor((share ?? 0) * 100);
     show(bar, typeof share === "number");
-    attr(bar, "aria-valuenow", percent);
-    fill.style.width = percent + "%";
+    bar.value = share ?? 0;
   };
   set(null);
   return set;
+}
+
+/**
+ * A new group of joined buttons, of which one is pressed, appended to `host`.
+ * @param {Element} host
+ * @param {string} label for screen readers
+ * @param {Parameters<typeof button>[1][]} looks of the buttons
+ * @returns {{group: HTMLElement, buttons: HTMLButtonElement[], press: (pressed: number) => void}}
+ *   `press`: a function that shows which of the buttons is pressed
+ */
+export function makeChoices(host, label, looks) {
+  const group = segments(host, label);
+  const buttons = looks.map((look) => button(group, look));
+  const press = (pressed) =>
+    buttons.forEach((one, i) => attr(one, "aria-pressed", String(i === pressed)));
+  return { group, buttons, press };
 }

@@ -19,10 +19,6 @@ export class Refusal {
     this.node = el("p", { ...look, id }, host);
   }
 
-  get words() {
-    return this.node.textContent;
-  }
-
   /**
    * Show a message, and mark its field as invalid.
    * @param {string} words empty: remove the message

@@ -39,15 +39,18 @@ export function markTerm(node, key) {
 /**
  * Give a table a row of headings.
  * @param {HTMLTableElement} table
- * @param {(string | [string, string])[]} names a name, or a name and its key in tooltips.json
+ * @param {(string | string[])[]} names a name; or a name, its key in tooltips.json, and small words
+ *   below it, if any
  * @returns {HTMLTableSectionElement} its body, which is empty
  */
 export function headed(table, names) {
   const head = el("tr", {}, el("thead", {}, table));
   for (const name of names) {
-    const cell = el("th", { scope: "col" }, head);
-    if (typeof name === "string") text(cell, name);
-    else addTerm(cell, ...name);
+    const [words, term, below] = [name].flat();
+    const cell = el(words ? "th" : "td", words ? { scope: "col" } : {}, head);
+    if (term) addTerm(cell, words, term);
+    else text(cell, words);
+    if (below) el("small", { text: below }, cell);
   }
   return el("tbody", {}, table);
 }

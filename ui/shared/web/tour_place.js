@@ -2,19 +2,9 @@
 const KEY = "sequoia-tour";
 
 /** @returns {string | null} the stored place, as written by tour_state.js; null if there is none */
-export function keptPlace() {
-  try {
-    return localStorage.getItem(KEY);
-  } catch {
-    return null;
-  }
-}
+export const keptPlace = () => localStorage.getItem(KEY);
 
 /** @param {string} place as written by tour_state.js */
 export function keepPlace(place) {
-  try {
-    localStorage.setItem(KEY, place);
-  } catch {
-    // the browser may refuse to store anything
-  }
+  localStorage.setItem(KEY, place);
 }

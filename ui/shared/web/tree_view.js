@@ -1,6 +1,6 @@
 /* Draws a token tree in a box, and reports what a person does to it. Independent of runs, plans and
    the page. */
-import { attr, el, sized, svg } from "./dom.js";
+import { attr, el, oncePerFrame, sized, svg } from "./dom.js";
 import { PanAndZoom } from "./pan_and_zoom.js";
 import { COLUMNS_HEIGHT, TreeColumns } from "./tree_columns.js";
 import { TreeDots } from "./tree_dots.js";
@@ -58,7 +58,6 @@ export class TreeView {
   pointed = null;
   #family = "";
   #sans = "";
-  #waiting = false; // whether a scroll will be reported in the next animation frame
 
   /**
    * @param {Element} host
@@ -96,20 +95,13 @@ export class TreeView {
   connect(actions) {
     this.pan = new PanAndZoom(this, () => actions.changed(), this.head);
     listen(this, actions);
-    const scrolled = () => this.scrolled(actions);
+    const report = oncePerFrame(() => actions.scrolled());
+    const scrolled = () => {
+      this.left = this.scroller.scrollLeft;
+      this.top = this.scroller.scrollTop;
+      report();
+    };
     this.scroller.addEventListener("scroll", scrolled, { passive: true });
-  }
-
-  // Calls `actions.scrolled` at most once per animation frame.
-  scrolled(actions) {
-    this.left = this.scroller.scrollLeft;
-    this.top = this.scroller.scrollTop;
-    if (this.#waiting) return;
-    this.#waiting = true;
-    requestAnimationFrame(() => {
-      this.#waiting = false;
-      actions.scrolled();
-    });
   }
 
   /** The typeface of the labels. */

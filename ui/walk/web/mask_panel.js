@@ -1,8 +1,8 @@
 /* The panel that draws the tree attention mask of a step. It has a row for each node, with filled
    cells for the tokens that the node may attend to. Pointing at a node highlights its row. */
-import { attr, button, el, pool, show, svg, text } from "../../shared/web/dom.js";
+import { attr, el, pool, show, svg, text } from "../../shared/web/dom.js";
 import { count } from "../../shared/web/format.js";
-import { makePanel } from "../../shared/web/panel.js";
+import { makeChoices, makePanel } from "../../shared/web/panel.js";
 import { rove } from "../../shared/web/roving_focus.js";
 import { positionWords, positionsOf, seenBy } from "./positions.js";
 
@@ -52,16 +52,16 @@ export class MaskPanel {
   }
 
   makeSwitch(tools) {
-    el("span", { class: "sq-word sq-dim", text: "Positions", id: "wk-positions" }, tools);
-    const look = { class: "sq-segments", role: "group", "aria-labelledby": "wk-positions" };
-    const group = el("div", look, tools);
+    el("span", { class: "sq-word sq-dim", text: "Positions" }, tools);
     const choose = (byIndex) => () => {
       this.byIndex = byIndex;
       this.paint(this.step, this.node);
     };
-    this.depth = button(group, { text: "by depth", part: "by-depth", act: choose(false) });
-    this.index = button(group, { text: "by index", part: "by-index", act: choose(true) });
-    rove(group);
+    this.ways = makeChoices(tools, "Positions", [
+      { text: "by depth", part: "by-depth", act: choose(false) },
+      { text: "by index", part: "by-index", act: choose(true) },
+    ]);
+    rove(tools);
   }
 
   pointed({ clientY }) {
@@ -87,8 +87,7 @@ export class MaskPanel {
   paint(step, node) {
     this.step = step;
     this.node = step && node !== null && node < step.topo.n ? node : null;
-    attr(this.depth, "aria-pressed", String(!this.byIndex));
-    attr(this.index, "aria-pressed", String(this.byIndex));
+    this.ways.press(Number(this.byIndex));
     this.svg.style.display = step ? "" : "none";
     show(this.positions, Boolean(step));
     if (!step) text(this.says, "");

@@ -73,10 +73,7 @@ export class RunsPanel {
   makeBars(host) {
     const table = el("table", { class: "sq-table wk-table", "data-part": "emitted" }, host);
     el("caption", { text: "How often each word comes first, compared with p" }, table);
-    const head = el("tr", {}, el("thead", {}, table));
-    for (const name of ["word", "", "p", "measured", "exact"])
-      el(name ? "th" : "td", name ? { scope: "col", text: name, "data-of": name } : {}, head);
-    const body = el("tbody", {}, table);
+    const body = headed(table, ["word", "", "p", "measured", "exact"]);
     this.rows = Array.from({ length: MOST_WORDS }, (_, i) => {
       const row = el("tr", {}, body);
       el("th", { scope: "row", text: WORDS[i] }, row);
@@ -91,14 +88,8 @@ export class RunsPanel {
   makeFacts(host) {
     const table = el("table", { class: "sq-table wk-table", "data-part": "facts" }, host);
     el("caption", { text: "Distance of the output from p, and tokens per step" }, table);
-    const head = el("tr", {}, el("thead", {}, table));
-    el("td", {}, head);
-    for (const name of ["measured", "noise floor", "exact"]) {
-      const cell = el("th", { scope: "col" }, head);
-      if (name === "noise floor") addTerm(cell, name);
-      else cell.append(name);
-    }
-    const body = el("tbody", {}, table);
+    const noise = ["noise floor", "noise floor"];
+    const body = headed(table, ["", "measured", noise, "exact"]);
     const line = (name, term) => {
       const row = el("tr", {}, body);
       addTerm(el("th", { scope: "row" }, row), name, term);

@@ -1,8 +1,8 @@
 /* The Walk tab. On the left the visitor chooses a toy (a small example, see toy.js) or a step of a
    real run. On the right are panels for the verification of this step, for many runs of the toy,
    and for the attention mask. */
-import { attr, button, el, segments, show, text } from "../../shared/web/dom.js";
-import { makeFold, makePanel } from "../../shared/web/panel.js";
+import { attr, button, el, show, text } from "../../shared/web/dom.js";
+import { makeChoices, makeFold, makePanel } from "../../shared/web/panel.js";
 import { rove } from "../../shared/web/roving_focus.js";
 import { StepStage } from "../../shared/web/step_stage.js";
 import { KEY } from "../../shared/web/step_tree.js";
@@ -69,14 +69,11 @@ export class WalkView {
 
   makeSide(host) {
     const panel = makePanel(host, { part: "source", title: "Example", cls: "wk-source" });
-    const group = segments(panel.tools, "Toy or real step");
-    this.toyTab = button(group, { text: "A toy", part: "toy", act: () => this.choose(false) });
-    this.realTab = button(group, {
-      text: "A real step",
-      part: "real",
-      act: () => this.choose(true),
-    });
-    rove(group);
+    this.source = makeChoices(panel.tools, "Toy or real step", [
+      { text: "A toy", part: "toy", act: () => this.choose(false) },
+      { text: "A real step", part: "real", act: () => this.choose(true) },
+    ]);
+    rove(panel.tools);
     this.form = new ToyForm(panel.body, (toy, seed) => this.takeToy(toy, seed));
     this.real = new RealStep(panel.body, {
       ask: this.link.ask,
@@ -190,8 +187,7 @@ export class WalkView {
   }
 
   paintSource() {
-    attr(this.toyTab, "aria-pressed", String(!this.isReal));
-    attr(this.realTab, "aria-pressed", String(this.isReal));
+    this.source.press(Number(this.isReal));
     show(this.form.root, !this.isReal);
     show(this.real.root, this.isReal);
     this.again.disabled = this.isReal;

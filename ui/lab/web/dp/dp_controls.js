@@ -2,6 +2,7 @@
    legend below the picture of the table. */
 import * as dpShade from "./dp_shade.js";
 import { attr, button, el, segments, show, text } from "../../../shared/web/dom.js";
+import { makeChoices } from "../../../shared/web/panel.js";
 import { rove } from "../../../shared/web/roving_focus.js";
 import * as pictures from "../../../shared/web/save_picture.js";
 import { addTerm, markTerm } from "../../../shared/web/tooltips.js";
@@ -9,6 +10,7 @@ import TOOLTIPS from "../../../../assets/tooltips.json" with { type: "json" };
 
 /** The table sizes that are offered: the most nodes that a tree can have. */
 export const SIZES = [32, 128, 256, 512, 1024];
+const KINDS = Object.keys(dpShade.KINDS);
 
 /** @typedef {import("./dp_view.js").Dp} Dp */
 
@@ -21,16 +23,18 @@ export class DpControls {
   constructor(host, dp) {
     this.dp = dp;
     this.makeLevels(host);
-    this.shades = choices(host, "What the colour shows", Object.keys(dpShade.KINDS), (kind) => ({
-      words: dpShade.KINDS[kind].name,
+    const shades = KINDS.map((kind) => ({
+      text: dpShade.KINDS[kind].name,
       act: () => dp.set({ kind }),
     }));
-    for (const one of this.shades) markTerm(one, one.dataset.key);
-    this.sizes = choices(host, "Table size in nodes", SIZES, (size) => ({
-      words: (size === SIZES[0] ? "n ≤ " : "") + size.toLocaleString("en-US"),
+    this.shades = makeChoices(host, "What the colour shows", shades);
+    this.shades.buttons.forEach((one, i) => markTerm(one, KINDS[i]));
+    const sizes = SIZES.map((size) => ({
+      text: (size === SIZES[0] ? "n ≤ " : "") + size.toLocaleString("en-US"),
       hint: `Trees of up to ${size} nodes`,
       act: () => dp.resize(size),
     }));
+    this.sizes = makeChoices(host, "Table size in nodes", sizes);
     this.makeZoom(host);
     this.makeSave(host);
     rove(host.parentElement);
@@ -69,25 +73,11 @@ export class DpControls {
     if (Number(this.slider.value) !== levels) this.slider.value = String(levels);
     const any = levels === table.levels && table.settled;
     text(this.levelText, any ? "any" : "≤ " + levels);
-    for (const one of this.shades) attr(one, "aria-pressed", String(one.dataset.key === kind));
-    for (const one of this.sizes) {
-      const size = Number(one.dataset.key);
-      attr(one, "aria-pressed", String(size === table.nodes));
-      one.disabled = size < least; // too small for the Lab's node budget
-    }
+    this.shades.press(KINDS.indexOf(kind));
+    this.sizes.press(SIZES.indexOf(table.nodes));
+    // a size that is too small for the Lab's node budget
+    this.sizes.buttons.forEach((one, i) => (one.disabled = SIZES[i] < least));
   }
-}
-
-// A group of buttons, one for each of `keys`. One of them is pressed. `about(key)` returns the
-// text, hint and action of the button for `key`.
-function choices(host, label, keys, about) {
-  const group = segments(host, label);
-  return keys.map((key) => {
-    const { words, hint, act } = about(key);
-    const one = button(group, { text: words, hint, act });
-    one.dataset.key = key;
-    return one;
-  });
 }
 
 function savePicture({ base, over, box }) {
@@ -137,7 +127,7 @@ export class DpLegend {
 }
 
 function entry(foot, kind) {
-  const made = el("span", { class: "dp-key sq-dim" }, foot);
+  const made = el("span", { class: "sq-legend-entry sq-dim" }, foot);
   el("span", { class: "dp-swatch", "data-k": kind }, made);
   return made;
 }

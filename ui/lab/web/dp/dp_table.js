@@ -59,17 +59,14 @@ export class DpTable {
    * The table is empty until `grow` fills it.
    * @param {number[]} rates
    * @param {number} nodes
-   * @param {number | null} [levels] max levels to compute; null: no limit
-   * @param {boolean} [flat] compute one layer that stands for any number of levels; allowed only if
-   *   `levels` is null or at least `nodes`
+   * @param {number} [levels] max levels to compute
    * @throws {RangeError} if an argument is invalid
    */
-  constructor(rates, nodes, levels = null, flat = false) {
+  constructor(rates, nodes, levels = nodes) {
     this.rates = useful(planner.checked(rates), bound(nodes, "nodes"));
     this.nodes = nodes;
-    this.cap = Math.min(bound(levels ?? nodes, "levels"), nodes);
+    this.cap = Math.min(bound(levels, "levels"), nodes);
     this.branches = this.rates.length;
-    this.flat = flat;
   }
 
   /** Levels computed so far. */
@@ -86,7 +83,7 @@ export class DpTable {
       this.settled =
         below !== null &&
         below.best.every((value, n) => value === this.layers[this.levels - 1].best[n]);
-      const isComplete = this.flat || this.settled || this.levels >= this.cap;
+      const isComplete = this.settled || this.levels >= this.cap;
       this.full = !isComplete && (this.levels + 1) * size > MOST_CELLS;
       this.done = isComplete || this.full;
     }
@@ -101,18 +98,13 @@ export class DpTable {
     const root = new Uint16Array(width);
     cells[1] = 1;
     best[1] = 1;
-    const none = new Float64Array(width).fill(-Infinity);
-    const source = below?.best ?? (this.flat ? best : none);
+    const source = below?.best ?? new Float64Array(width).fill(-Infinity);
     const gains = Array.from(this.rates, (rate) => scaled(rate, source));
     let work = 0;
     for (let n = 2; n <= nodes; n++) {
       for (let b = 1; b <= Math.min(branches, n - 1); b++)
         cells[b * width + n] = most(cells, (b - 1) * width + n, gains[b - 1], n - b);
       [best[n], root[n]] = this.top(cells, n);
-      if (this.flat)
-        gains.forEach((gain, k) => {
-          gain[n] = best[n] === -Infinity ? -Infinity : this.rates[k] * best[n];
-        });
       work += n * branches;
       if (work > SLICE) {
         work = 0;
@@ -137,19 +129,6 @@ export class DpTable {
     if (found > -Infinity) return [found, b];
     for (let k = 0; k < n; k++) found = Math.max(found, cells[this.branches * width + k]);
     return [found, b];
-  }
-
-  /**
-   * A table computed at once. Blocks the page until it is complete.
-   * @param {number[]} rates
-   * @param {number} nodes
-   * @param {number | null} [levels]
-   * @returns {DpTable}
-   */
-  static whole(rates, nodes, levels = null) {
-    const table = new DpTable(rates, nodes, levels, levels === null);
-    table.finish();
-    return table;
   }
 
   /** Compute all missing levels without a pause. */

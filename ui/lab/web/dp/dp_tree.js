@@ -107,7 +107,7 @@ export class DpTreePanel {
       cls: "dp-pin",
       act: () => dp.set({ pinned: !dp.pinned }),
     });
-    const use = { text: USE, cls: "dp-use", part: "dp-use" };
+    const use = { text: USE, cls: "dp-use sq-btn-main", part: "dp-use" };
     this.use = button(head, { ...use, act: () => dp.select() });
     rove(head);
     this.tree = new DpTree(host);

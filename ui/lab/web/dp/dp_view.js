@@ -8,7 +8,8 @@ import { DpTable, workThroughTable } from "./dp_table.js";
 import { DpTreePanel } from "./dp_tree.js";
 import { DpWalk } from "./dp_walk.js";
 import * as planner from "../../../shared/web/planner.js";
-import { el, show, text } from "../../../shared/web/dom.js";
+import { followTheme } from "../../../shared/web/chart.js";
+import { el, oncePerFrame, show, text } from "../../../shared/web/dom.js";
 import { makePanel } from "../../../shared/web/panel.js";
 import * as treeLayout from "../../../shared/web/tree_layout.js";
 
@@ -56,7 +57,6 @@ export class Dp {
 
   #stale = true; // the Lab's state must be read again
   #widen = false; // the next table must be shown whole
-  #waiting = false; // whether a paint is due in the next frame
   #stop = () => {};
   #made = ""; // the vector and size of the table
   /** The node budget and level cap that were last requested.
@@ -80,7 +80,7 @@ export class Dp {
     this.isShown = isShown;
     this.onSelect = onSelect;
     this.build(element);
-    this.watchTheme();
+    followTheme([{ draw: () => this.changed() }]); // colours are drawn on a canvas
     this.update();
   }
 
@@ -106,13 +106,6 @@ export class Dp {
     this.explain = new DpExplain(left);
     this.tree = new DpTreePanel(right, this);
     this.walk = new DpWalk(right, (i) => this.goTo(i));
-  }
-
-  // Colours are drawn on a canvas, so they are redrawn when the theme changes.
-  watchTheme() {
-    this.themes = new MutationObserver(() => this.changed());
-    for (const node of [document.documentElement, document.body])
-      this.themes.observe(node, { attributes: true, attributeFilter: ["class"] });
   }
 
   // -- state ------------------------------------------------------------
@@ -287,15 +280,10 @@ export class Dp {
 
   // -- paint ------------------------------------------------------------
 
-  changed() {
-    if (this.#waiting) return;
-    this.#waiting = true;
-    requestAnimationFrame(() => {
-      this.#waiting = false;
-      if (this.#stale) this.read();
-      this.paint();
-    });
-  }
+  changed = oncePerFrame(() => {
+    if (this.#stale) this.read();
+    this.paint();
+  });
 
   paint() {
     if (!this.table || !this.cell || !this.root.isConnected) return;
