@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import gc
 import json
-import logging
 import math
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -28,8 +27,6 @@ _VERSIONS = {"run": 2, "race": 2}  # of the formats; 1 for all others
 # one file is parsed at a time, so that several uploads do not multiply the memory used
 _alone = threading.Lock()
 T = TypeVar("T")
-U = TypeVar("U")
-_log = logging.getLogger(__name__)
 
 
 def shown(value: Any) -> str:
@@ -181,19 +178,6 @@ def read_file(
     """The result of `read` for the JSON object in `text`, a file of format "sequoia-{name}". Raises
     `error`, and nothing else, whatever is wrong with the text."""
     return read_dict(read_json(text, name, most, error), name, error, read)
-
-
-def read_each(found: Iterable[tuple[str, U]], read: Callable[[U], T]) -> dict[str, T]:
-    """The results of `read`, by name, for the (name, file or entry) pairs in `found`. Damaged
-    files and entries are skipped with a warning in the log."""
-    results: dict[str, T] = {}
-    for name, one in found:
-        try:
-            results[name] = read(one)
-        except (SequoiaError, OSError, LookupError, TypeError, ValueError) as problem:
-            reason = f"{type(problem).__name__}: {str(problem)[:200]}"
-            _log.warning("skipped %s, which is damaged: %s", name, reason)
-    return results
 
 
 def read_dict(

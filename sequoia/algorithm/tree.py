@@ -128,11 +128,6 @@ class Tree:
         """Number of nodes."""
         return len(self)
 
-    @property
-    def widest(self) -> int:
-        """The maximum number of children of a node."""
-        return max(map(len, self.children))
-
     def next(self, levels: int) -> Tree:
         """This tree, cut if only few tokens are left to decode."""
         return self.limit(levels)

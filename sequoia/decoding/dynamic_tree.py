@@ -127,9 +127,6 @@ class Dynamic:
     machine for which the trees are planned. temperature: the run's temperature.
     """
 
-    # imposes no minimum vocabulary: grow() never asks for more children than there are tokens
-    widest = 0
-
     def __init__(
         self,
         acceptance: Acceptance,

@@ -24,7 +24,7 @@ from sequoia.decoding.cuda.cuda_step import CudaStep, fits
 from sequoia.decoding.cuda.kernel_check import kernel_problem
 from sequoia.decoding.step import Drafted, Drafter, HostStep
 from sequoia.decoding.tree_choice import TreeChoice
-from sequoia.errors import BadTree, OutOfMemory
+from sequoia.errors import OutOfMemory
 from sequoia.models.draft import DraftContext
 from sequoia.models.native.native_llama import one_torch_thread
 from sequoia.models.pair import Pair
@@ -40,7 +40,7 @@ class Decoder:
     for all steps, or another TreeChoice that gives each step its own. has_heads: whether to fill
     in `residual_heads` of the traces, outside a step's measured time. They exist only above
     temperature 0, and never with Traversal or in steps that a GPU verifies. Raises BadPrompt,
-    BadTree, BadSamplingParams or OutOfMemory."""
+    BadSamplingParams or OutOfMemory."""
 
     def __init__(
         self,
@@ -64,7 +64,6 @@ class Decoder:
         draft = pair.draft
         self.tree_choice = tree = draft.offered(tree)
         self._chance = chance or chance_for(params.temperature, params.seed, draft.device)
-        _check_branching(tree, pair)
         self._room = min(params.max_new_tokens, pair.limit - len(self.prompt))
         capacity = len(self.prompt) + self._room + tree.most
         self._target = pair.target.open(capacity)  # memory is allocated at the first pass
@@ -206,14 +205,6 @@ class Decoder:
         if self.finish is None and self.remaining == 0:
             self.finish = "length" if len(self.emitted) == self.params.max_new_tokens else "context"
         return tuple(new)
-
-
-def _check_branching(tree_choice: TreeChoice, pair: Pair) -> None:
-    if tree_choice.widest > pair.draft.vocab:
-        raise BadTree(
-            f"a node of the tree can have up to {tree_choice.widest} children; the models' "
-            f"vocabulary has only {pair.draft.vocab} tokens"
-        )
 
 
 def run(decoder: Decoder) -> Iterator[StepTrace]:

@@ -19,12 +19,9 @@ from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
 from sequoia.decoding.engine import Decoder
 from sequoia.decoding.tree_choice import TreeChoice
-from sequoia.errors import BadSamplingParams
 from sequoia.models.pair import Pair
 from sequoia.planning.simulated_step_times import SimulatedClock
-from sequoia.saved_files.race_file import MOST_LANES
 from sequoia.this_machine.memory import require_each
-from sequoia.validate_input import shown
 
 
 @dataclass(frozen=True)
@@ -45,8 +42,7 @@ class Lane:
 
 
 class Race:
-    """A race in progress. Raises BadSamplingParams if there are no lanes or more than MOST_LANES.
-    Also raises whatever a Decoder raises.
+    """A race in progress. Raises what a Decoder raises.
 
     clock: replaces the measured time of every step by a simulated one; None keeps the measured
     times. has_heads: see `Decoder`. `stats[lane]`: the lane's totals so far.
@@ -62,10 +58,6 @@ class Race:
         clock: SimulatedClock | None = None,
         has_heads: bool = False,
     ) -> None:
-        if not 1 <= len(lanes) <= MOST_LANES:
-            raise BadSamplingParams(
-                f"a race of {shown(len(lanes))} lanes; expected 1 to {MOST_LANES}"
-            )
         self.lanes = tuple(lanes)
         prompts = [prompt if lane.prompt is None else lane.prompt for lane in lanes]
         for one in dict.fromkeys(prompts):

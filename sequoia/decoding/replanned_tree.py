@@ -70,7 +70,6 @@ class Replanned:
         slack: float = 0.0,
     ) -> None:
         self.most = most
-        self.widest = len(acceptance.rates)
         self._profile = profile
         self._levels = levels
         self._every = every

@@ -28,7 +28,6 @@ from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.verifier import Verdict, Verifier
 from sequoia.decoding.tree_choice import DynamicTree
-from sequoia.errors import BadTree
 from sequoia.models.cache_and_mask import DynamicTreeLayout, TreeLayout
 from sequoia.models.draft import DraftContext
 from sequoia.models.tree_forward import Context
@@ -123,9 +122,7 @@ class Drafter:
         self.unread = prompt[-1:]
 
     def begin(self, tree: Tree = _ROOT) -> Drafted:
-        """A step's tree with only its root's token. Raises BadTree if `tree` is larger than
-        its TreeChoice allows."""
-        check_size(self._most, tree)
+        """A step's tree with only its root's token."""
         self._used = 0
         return Drafted(self.unread[-1], tree)
 
@@ -152,7 +149,6 @@ class Drafter:
         layout = self._dynamic_layout
         layout.clear()
         while nodes := shape.front:
-            check_size(self._most, shape.tree)
             if nodes[0]:  # not the root: that one goes through the draft as the last of `unread`
                 drafted.row.update({node: len(layout) + i for i, node in enumerate(nodes)})
                 layout.add([drafted.row.get(shape.tree.parents[node]) for node in nodes])
@@ -160,7 +156,6 @@ class Drafter:
             drawn = self._draw(distributions, shape.grow(distributions))
             drafted.grow(nodes, distributions, drawn)
             shape.see(distributions, drawn)
-        check_size(self._most, shape.tree)
         drafted.tree = shape.tree
         return drafted
 
@@ -213,13 +208,6 @@ def _at(distributions: Distributions, drawn: Drawn) -> list[float]:
         ]
     rows = [row for row, tokens in enumerate(drawn) for _ in tokens]
     return distributions[rows, [*chain.from_iterable(drawn)]].tolist()  # one copy from the device
-
-
-def check_size(most: int, tree: Tree) -> None:
-    """Raises BadTree if a step's tree has more nodes than its TreeChoice allows: memory is
-    allocated for no more."""
-    if len(tree) > most:
-        raise BadTree(f"a step's tree has {len(tree)} nodes; its TreeChoice allows at most {most}")
 
 
 class _DraftPasses:
@@ -286,8 +274,8 @@ class HostStep:
 
     def __call__(self, shape: Tree | DynamicTree, clock: Clock) -> Verified:
         """Draft `shape` and verify it. Afterwards the caller must reduce both KV caches to the
-        accepted path. `clock` times the passes of draft and target. Raises BadTree if the tree is
-        larger than its TreeChoice allows, and BadModel if logits that are needed overflowed."""
+        accepted path. `clock` times the passes of draft and target. Raises BadModel if logits
+        that are needed overflowed."""
         drafted = self._drafter.fill(shape, clock)
         tree = drafted.tree
         layout = self._layout(tree)

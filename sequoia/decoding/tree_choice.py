@@ -50,12 +50,6 @@ class TreeChoice(Protocol):
         """The maximum number of nodes of a step's tree, root included."""
         ...
 
-    @property
-    def widest(self) -> int:
-        """The maximum number of children of a node. A run is refused if this exceeds the number of
-        tokens in the vocabulary. 0 means that any vocabulary is large enough."""
-        ...
-
     def next(self, levels: int) -> Tree | DynamicTree:
         """The next step's tree, of at most `levels` levels. A Tree is known before drafting. A
         DynamicTree grows while it is drafted."""

@@ -143,7 +143,6 @@ class _CountedPasses:
     def __init__(self, inner: TreeChoice) -> None:
         self._inner = inner
         self.most = inner.most
-        self.widest = inner.widest
         self.fronts: list[tuple[int, ...]] = []
 
     def next(self, levels: int) -> Tree | DynamicTree:

@@ -32,9 +32,6 @@ class StoppingChain:
     number from 0 to 1.
     """
 
-    # 0 means that any vocabulary is large enough: a node of a chain has at most one child
-    widest = 0
-
     def __init__(self, max_nodes: int, min_prob: float) -> None:
         self.most = whole(max_nodes, "max_nodes", 1, MAX_NODES, BadTree)
         self.min_prob = number(min_prob, "min_prob", 0, 1, BadTree)

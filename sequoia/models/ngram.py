@@ -142,7 +142,6 @@ class LookedUpTrees:
     def __init__(self, trees: Any) -> None:
         self._trees = trees
         self.most: int = trees.most
-        self.widest: int = trees.widest
 
     def next(self, levels: int) -> Any:
         shape = self._trees.next(levels)

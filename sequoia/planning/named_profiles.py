@@ -4,14 +4,13 @@ assets/hardware_profiles."""
 from __future__ import annotations
 
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from sequoia.assets_folder import ASSETS
 from sequoia.errors import BadProfile
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.text_files import load_json
-from sequoia.validate_input import read_each, shown
+from sequoia.validate_input import shown
 
 FOLDER = ASSETS / "hardware_profiles"
 
@@ -19,13 +18,13 @@ FOLDER = ASSETS / "hardware_profiles"
 def profile_names() -> tuple[str, ...]:
     """Names of the profiles that come with the program, in alphabetical order. Profiles replaced by
     a newer one are left out."""
-    return tuple(name for name, content in _files().items() if "replaced_by" not in content)
+    return tuple(name for name, content in profile_files().items() if "replaced_by" not in content)
 
 
 def named_profile(name: str) -> HardwareProfile:
     """The profile `name`. Replaced profiles are found too, because saved files may still name them.
     Raises BadProfile for unknown names."""
-    if not isinstance(name, str) or name not in _files():
+    if not isinstance(name, str) or name not in profile_files():
         raise BadProfile(
             f"no hardware profile is named {shown(name)}; choose one of "
             f"{', '.join(profile_names())}"
@@ -38,35 +37,27 @@ def machine_name(name: str) -> str:
     first comma. Without this field, its device up to the first comma. Raises BadProfile for unknown
     names."""
     device = named_profile(name).device
-    return str(_files()[name].get("name", device)).split(",")[0]
+    return str(profile_files()[name].get("name", device)).split(",")[0]
 
 
 def is_clock_name(name: str) -> bool:
     """Whether a profile that comes with the program has `name` in its field "name"."""
-    return any(content.get("name") == name for content in _files().values())
+    return any(content.get("name") == name for content in profile_files().values())
 
 
 def roofline_figures(name: str) -> dict[str, Any] | None:
     """The published figures from which the profile `name` is computed, as in its file. None for a
     profile that is not computed, and for unknown names."""
-    found = _files().get(name) if isinstance(name, str) else None
+    found = profile_files().get(name) if isinstance(name, str) else None
     return found.get("roofline") if found else None
 
 
 @cache
 def _profile(name: str) -> HardwareProfile:
-    return HardwareProfile.from_dict(_files()[name])
+    return HardwareProfile.from_dict(profile_files()[name])
 
 
 @cache
-def _files() -> dict[str, dict[str, Any]]:
-    """Contents of all files, by name. A file that is not a JSON object is skipped."""
-    files = ((path.stem, path) for path in sorted(FOLDER.glob("*.json")))
-    return read_each(files, _object)
-
-
-def _object(path: Path) -> dict[str, Any]:
-    content = load_json(path)
-    if not isinstance(content, dict):
-        raise BadProfile(f"{shown(content)} is not an object")
-    return content
+def profile_files() -> dict[str, dict[str, Any]]:
+    """Contents of all files, by name."""
+    return {path.stem: load_json(path) for path in sorted(FOLDER.glob("*.json"))}

@@ -24,7 +24,6 @@ from sequoia.decoding.dynamic_tree import CalibratedTree, Calibration, Costs, Dy
 from sequoia.decoding.engine import Decoder, plain, run
 from sequoia.decoding.replanned_tree import RankCounts, Replanned
 from sequoia.decoding.tree_choice import TreeChoice
-from sequoia.errors import BadTree
 from sequoia.models.pair import Pair
 from sequoia.planning.hardware_profile import HardwareProfile
 
@@ -96,7 +95,6 @@ class Alternating:
     """Plain steps between steps with a tree: the draft has several tokens to catch up on."""
 
     most = 4
-    widest = 2
 
     def __init__(self) -> None:
         self.steps = 0
@@ -118,15 +116,6 @@ def test_the_draft_catches_up_after_steps_without_it() -> None:
     full = [step for step in steps if len(step.tree) == 4]
     assert full
     assert all(len(step.emitted) == 3 for step in full)
-
-
-def test_a_tree_choice_that_is_too_wide_is_refused() -> None:
-    with pytest.raises(
-        BadTree, match="can have up to 6 children; the models' vocabulary has only 5"
-    ):
-        Decoder(
-            small_vocabulary(), "a", SamplingParams(), Replanned(Acceptance((0.1,) * 6), profile())
-        )
 
 
 def test_a_dynamic_tree_on_one_level_is_plain_decoding() -> None:

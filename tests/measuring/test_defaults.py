@@ -16,7 +16,7 @@ from sequoia.algorithm.verifiers import VERIFIERS
 from sequoia.assets_folder import ASSETS
 from sequoia.bench.command import text_list
 from sequoia.decoding.engine import plain
-from sequoia.errors import BadPrompt, BadTree
+from sequoia.errors import BadPrompt
 from sequoia.measuring import defaults
 from sequoia.measuring.defaults import (
     acceptance_of,
@@ -244,8 +244,3 @@ def test_a_bad_prompt_is_refused_at_the_call(prompt: str, reason: str) -> None:
     """Before the first step, and before anything is measured for a plan."""
     with pytest.raises(BadPrompt, match=reason):
         speculate(tiny_pair(), prompt, SamplingParams())
-
-
-def test_a_node_with_more_children_than_tokens_is_refused_at_the_call() -> None:
-    with pytest.raises(BadTree, match=r"7 children; the models' vocabulary has only 6 tokens"):
-        speculate(tiny_pair(vocab=6), "a", SamplingParams(), Tree.from_branching([7]))

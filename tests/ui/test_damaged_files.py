@@ -1,12 +1,10 @@
-"""If one of the program's own files is damaged, or the disk is full, everything else works."""
+"""If an opened file is damaged, or the disk is full, everything else works."""
 
 from __future__ import annotations
 
 import errno
 import json
-import logging
 import os
-from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -16,52 +14,12 @@ from visits import filled, request, sent, wait
 
 from sequoia.errors import BadTrace
 from sequoia.loading import download as hub_download
-from sequoia.planning import named_profiles
-from ui.run import clocks, run_handlers
+from ui.run import run_handlers
 from ui.run.recordings import opened
 from ui.run.tab import RunTab
 from ui.serving.limits import LOCAL
-from ui.shared import saved_profiles
 
 ROOT = Path(__file__).resolve().parents[2]
-DAMAGES = ["", "[]", "null", '{"prompts": 1, "pairs": 1, "models": 1}']
-CACHED: list[Any] = [
-    saved_profiles.shipped,
-    named_profiles._files,
-    named_profiles._profile,
-    clocks._shipped_clocks,
-]
-
-
-@pytest.fixture(autouse=True)
-def read_anew() -> Iterator[None]:
-    for one in CACHED:
-        one.cache_clear()
-    yield
-    for one in CACHED:
-        one.cache_clear()
-
-
-@pytest.mark.parametrize("damage", [*DAMAGES, None])
-def test_a_damaged_profile_is_skipped(
-    damage: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: Any
-) -> None:
-    simulated = next(iter(clocks.simulated_clocks()))
-    for one in CACHED:
-        one.cache_clear()
-    files = sorted(saved_profiles.FOLDER.glob("*.json"))
-    for path in files:
-        (tmp_path / path.name).write_bytes(path.read_bytes())
-    monkeypatch.setattr(saved_profiles, "FOLDER", tmp_path)
-    monkeypatch.setattr(named_profiles, "FOLDER", tmp_path)
-    broken = tmp_path / f"{simulated}.json"
-    broken.unlink()
-    broken.mkdir() if damage is None else broken.write_text(damage)
-    with caplog.at_level(logging.WARNING):
-        assert saved_profiles.shipped().keys() == {path.stem for path in files} - {simulated}
-    assert f"skipped {simulated}, which is damaged" in caplog.text
-    assert simulated not in clocks.simulated_clocks()
-    assert clocks.clock_choices()
 
 
 @pytest.mark.parametrize(

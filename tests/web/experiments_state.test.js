@@ -62,7 +62,7 @@ test("a refusal ends the run and keeps what is shown", () => {
 test("a missing recorded result is explained", () => {
   const state = opened();
   assert.equal(state.missing, "");
-  state.recorded.set("budget", { missing: "none" });
+  state.recorded.set("budget", { error: "none" });
   assert.equal(state.missing, "none");
   assert.equal(state.result, undefined);
 });
@@ -91,7 +91,7 @@ test("the visitor can choose between the recorded and the run's result only if b
   const state = opened();
   state.take({ run: { name: "budget", going: false, result: result("budget") } });
   assert.ok(!state.hasBoth);
-  state.recorded.set("budget", { missing: "none" });
+  state.recorded.set("budget", { error: "none" });
   assert.ok(!state.hasBoth);
   state.recorded.set("budget", { recorded: result("budget") });
   assert.ok(state.hasBoth);

@@ -18,18 +18,14 @@ from ui.serving.job import Report
 from ui.words.experiments import WORDS
 
 FOLDER = ASSETS / "experiments"
-MISSING = (
-    "This program comes without a recorded result of this experiment. Press “Run it "
-    "small” for one of this machine."
-)
 # The browser ignores a message that equals the previous one. So each message about a run has a
 # number of its own.
 _numbers = count(1)
 
 
 def recorded_message(name: Any) -> str:
-    """A message with the recorded result of the experiment `name`, or with the reason why none can
-    be shown. For an unknown name, a message with an error."""
+    """A message with the recorded result of the experiment `name`; for an unknown name, with an
+    error."""
     try:
         return _recorded_message(experiment_named(name).name)
     except SequoiaError as problem:
@@ -38,26 +34,13 @@ def recorded_message(name: Any) -> str:
 
 @cache
 def _recorded_message(name: str) -> str:
-    try:
-        result = recorded_result(name)
-    except SequoiaError as problem:
-        words = f"The recorded result cannot be read: {problem}"
-        return json_text({"name": name, "missing": words})
-    if result is None:
-        return json_text({"name": name, "missing": MISSING})
-    return json_text({"name": name, "recorded": shown(result)})
+    return json_text({"name": name, "recorded": shown(recorded_result(name))})
 
 
-def recorded_result(name: str) -> ExperimentResult | None:
-    """The recorded result that comes with the program; None if there is none. Raises SequoiaError
-    if its file is damaged or cannot be read."""
-    path = FOLDER / f"{name}.json"
-    if not path.is_file():
-        return None
-    try:
-        return ExperimentResult.from_json(path.read_bytes())
-    except OSError as problem:
-        raise SequoiaError(str(problem)) from None
+@cache
+def recorded_result(name: str) -> ExperimentResult:
+    """The result of the experiment `name` that comes with the program."""
+    return ExperimentResult.from_json((FOLDER / f"{name}.json").read_bytes())
 
 
 def shown(result: ExperimentResult) -> dict[str, Any]:

@@ -43,7 +43,7 @@ class KeptUnits:
         self._folders: OrderedDict[str, Path] = OrderedDict()
 
     def folder(self, who: str) -> Path:
-        """The visitor's folder, created if there is none. Raises OSError if that fails."""
+        """The visitor's folder, created if there is none."""
         with self._lock:
             if who not in self._folders:
                 parent = os.environ.get(VARIABLE)
@@ -109,10 +109,7 @@ class ExperimentsTab(SessionView[ExperimentJob]):
             job.halt()
 
     def _job(self, experiment: Experiment, request: gr.Request, again: bool) -> ExperimentJob:
-        try:
-            folder = self._kept.folder(visitor(request))
-        except OSError as problem:
-            raise SequoiaError(f"cannot create a temporary folder: {problem.strerror}") from None
+        folder = self._kept.folder(visitor(request))
         return ExperimentJob(self._model_host, experiment, folder, self._seconds, again=again)
 
     def buttons_now(self, request: gr.Request) -> Updates:  # noqa: ARG002  the browser draws the buttons

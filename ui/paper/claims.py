@@ -5,13 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
-from sequoia import SequoiaError
 from sequoia.assets_folder import ASSETS
 from sequoia.experiments import claims, ranks
-from sequoia.experiments.result import ExperimentResult, Ratio
+from sequoia.experiments.result import Ratio
 from sequoia.planning.paper_results import PaperTable, paper_file, paper_tables
 from sequoia.planning.published import tuned_baseline
 from sequoia.text_files import load_json
@@ -19,7 +17,6 @@ from ui.experiments.messages import recorded_result
 from ui.paper.tables import deviation, spread
 from ui.words.experiments import WORDS
 from ui.words.paper import (
-    NOT_RECORDED,
     gain_words,
     lossless_words,
     range_words,
@@ -32,12 +29,12 @@ LOSSLESSNESS = ASSETS / "losslessness.json"
 @dataclass(frozen=True)
 class Evidence:
     """What stands beside a claim. paper, here: what the paper and this program found, in words.
-    label: where the numbers of `here` come from; empty if there are none."""
+    label: where the numbers of `here` come from."""
 
     verdict: str
     paper: str
-    here: str = NOT_RECORDED
-    label: str = ""
+    here: str
+    label: str
 
 
 @dataclass(frozen=True)
@@ -60,25 +57,14 @@ def all_claims() -> Iterator[Claim]:
         yield Claim(one["claim"], one["source"], *more, evidence=FINDERS[one["rule"]](one))
 
 
-@cache
-def recorded(name: str) -> ExperimentResult | None:
-    """The recorded result of an experiment; None if there is none that can be read."""
-    try:
-        return recorded_result(name)
-    except SequoiaError:
-        return None
-
-
 # -- the rules -------------------------------------------------------------------------------------
 
 
 def _better(claim: Mapping[str, Any]) -> Evidence:
     gain = claim.get("gain", 0.0)
     paper = claim.get("paper") or (f"+{gain:.0%}" if gain else "–")
-    result = recorded(claim["experiment"])
-    ratios = _compared(claim, result.ratios) if result else []
-    if not result or not ratios:
-        return Evidence(claims.NOT_TESTED, paper)
+    result = recorded_result(claim["experiment"])
+    ratios = _compared(claim, result.ratios)
     label = WORDS[claim["experiment"]].label(result)
     return Evidence(claims.better(ratios, gain), paper, gain_words(ratios), label)
 
@@ -95,15 +81,13 @@ def _compared(claim: Mapping[str, Any], ratios: Sequence[Ratio]) -> list[Ratio]:
 
 
 def _power_law(claim: Mapping[str, Any]) -> Evidence:
-    result = recorded(claim["experiment"])
+    result = recorded_result(claim["experiment"])
     curves = dict[tuple[Any, ...], list[tuple[float, float]]]()
-    for row in result.rows if result else ():
+    for row in result.rows:
         if row.lane == ranks.OURS:
             place = (row.at["kind"], row.at["temperature"])
             point = (float(row.at["children"]), row.figures["rejected"].mean)
             curves.setdefault(place, []).append(point)
-    if not result or not curves:
-        return Evidence(claims.NOT_TESTED, claim["paper"])
     fits = [ranks.power_law(*zip(*points, strict=True))[1] for points in curves.values()]
     here = f"R² {min(fits):.2f}–{max(fits):.2f}"
     return Evidence(claims.straight(fits), claim["paper"], here, result.label)

@@ -123,13 +123,12 @@ def _claim(claim: Claim) -> Markup:
     why = [element("p", text) for text in (claim.about, RULES[claim.rule]) if text]
     summary = element("summary", claim.text, element("small", claim.source))
     what = element("details", summary, *why, element("p", *_evidence(claim)))
-    badge = report.badge(found.label) if found.label else None
     name = claim.experiment
     return element(
         "tr",
         element("th", what, scope="row"),
         element("td", found.paper, data_column=HEADS[1]),
-        element("td", badge, f" {found.here}", data_column=HEADS[2]),
+        element("td", report.badge(found.label), f" {found.here}", data_column=HEADS[2]),
         element("td", found.verdict, data_column=HEADS[3], data_verdict=found.verdict),
         element("td", _button("Run it small", claim, data_run=name) if name else None),
     )

@@ -32,8 +32,7 @@ def simulated_clocks(store: Any = None) -> dict[str, Entry]:
 
 @cache
 def _shipped_clocks() -> dict[str, Entry]:
-    known = shipped()  # without damaged files, some of which `profile_names` may list
-    return _simulated({key: known[key] for key in profile_names() if key in known})
+    return _simulated({key: shipped()[key] for key in profile_names()})
 
 
 def _simulated(entries: Mapping[str, Entry]) -> dict[str, Entry]:

@@ -17,8 +17,8 @@ from typing import Any
 from sequoia import HardwareProfile, SequoiaError
 from sequoia.errors import BadProfile
 from sequoia.planning.hardware_profile import MAX_JSON_CHARS
-from sequoia.planning.named_profiles import FOLDER, profile_names
-from sequoia.validate_input import read_each, read_json, shown
+from sequoia.planning.named_profiles import profile_files, profile_names
+from sequoia.validate_input import read_json, shown
 from ui.shared.markup import visible
 from ui.shared.uploads import uploaded_json
 
@@ -90,9 +90,8 @@ def clean_name(name: Any) -> str:
 @cache
 def shipped() -> Mapping[str, Entry]:
     """The profiles shipped with the program, by file name without suffix. They include old
-    profiles that newer ones have replaced. A damaged file is skipped."""
-    files = ((path.stem, path) for path in sorted(FOLDER.glob("*.json")))
-    return read_each(files, lambda path: parse_entry(path.read_bytes(), path.stem))
+    profiles that newer ones have replaced."""
+    return {name: _entry_of(data, name) for name, data in profile_files().items()}
 
 
 def saved_entries(store: Any) -> dict[str, Entry]:

@@ -26,7 +26,6 @@ OF_SWEEPS = (
     "Green: the best in its table. Empty: not in the paper. Nothing is simulated here: "
     "a simulation needs the tokens per step, which these tables do not give."
 )
-NOT_RECORDED = "No result recorded yet."
 OF_SCALE = (
     "A card cannot read a model’s weights faster than its memory allows: that is the floor of "
     "plain decoding, 1 on this scale. Only speculation can pass it. A large speed-up may come from "

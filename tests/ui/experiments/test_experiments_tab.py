@@ -16,9 +16,9 @@ from visits import Reading, request, wait
 
 from sequoia.experiments.experiment import Cell, Entry, Experiment, Places, Settings, Unit
 from sequoia.experiments.runner import EXPERIMENTS
-from ui.experiments import experiment_job, messages
+from ui.experiments import experiment_job
 from ui.experiments.experiment_job import ALL_DONE, ExperimentJob
-from ui.experiments.messages import MISSING, recorded_message
+from ui.experiments.messages import recorded_message
 from ui.experiments.tab import ExperimentsTab
 from ui.serving.fair_queue import Work
 from ui.serving.limits import LOCAL, Limits
@@ -245,21 +245,3 @@ def test_every_recorded_result_is_sent_with_its_figure_and_tables(name: str) -> 
     assert 'data-part="comparisons"' in sent["tables"]
     assert f"python -m sequoia.experiments {name} --size small" in sent["tables"]
     assert sent["figure"]["data"]
-
-
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The folder of recorded results, empty."""
-    monkeypatch.setattr(messages, "FOLDER", tmp_path)
-    messages._recorded_message.cache_clear()
-    yield tmp_path
-    messages._recorded_message.cache_clear()
-
-
-@pytest.mark.usefixtures("toy")
-def test_a_missing_or_damaged_file_is_reported(folder: Path) -> None:
-    assert json.loads(recorded_message("toy")) == {"name": "toy", "missing": MISSING}
-    messages._recorded_message.cache_clear()
-    (folder / "toy.json").write_text("{", encoding="utf-8")
-    words = json.loads(recorded_message("toy"))["missing"]
-    assert words.startswith("The recorded result cannot be read: ")

@@ -6,9 +6,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator
 from html.parser import HTMLParser
-from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
@@ -18,7 +16,6 @@ from sequoia.experiments.result import Estimate, ExperimentResult, Ratio
 from sequoia.experiments.runner import EXPERIMENTS
 from sequoia.planning.paper_results import PaperTable, paper_file, paper_tables
 from sequoia.planning.published import published_figures
-from ui.experiments import messages
 from ui.paper import claims
 from ui.paper.claims import all_claims
 from ui.paper.figures import RANGE, scale_figure, speedups_figure
@@ -120,15 +117,6 @@ def test_the_tables_can_be_had_as_csv() -> None:
 # -- claims ----------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The folder of recorded results, empty."""
-    monkeypatch.setattr(messages, "FOLDER", tmp_path)
-    claims.recorded.cache_clear()
-    yield tmp_path
-    claims.recorded.cache_clear()
-
-
 def test_every_claim_has_a_verdict_and_every_experiment_a_claim() -> None:
     found = [*all_claims()]
     assert {one.evidence.verdict for one in found} <= {*VERDICTS} - {NOT_TESTED}
@@ -145,31 +133,23 @@ def test_a_gain_is_the_median_with_its_range() -> None:
     assert gain_words(ratios) == "+5% (−2% to +41%), 1/3"
 
 
-def test_a_missing_or_damaged_result_leaves_a_claim_untested(folder: Path) -> None:
-    (folder / "ranks.json").write_text("{", encoding="utf-8")
-    tested = [one for one in all_claims() if one.experiment]
-    assert tested
-    assert {one.evidence.verdict for one in tested} == {NOT_TESTED}
-    assert not any(one.evidence.label for one in tested)
-
-
-def test_a_result_that_contradicts_a_claim_changes_its_verdict(folder: Path) -> None:
-    """The same result with the lanes of all ratios exchanged."""
-    file = claims.ASSETS / "experiments" / "budget.json"
-    result = ExperimentResult.from_json(file.read_bytes())
+def test_a_result_that_contradicts_a_claim_changes_its_verdict(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The same result with lower ratios."""
+    usual = claims.recorded_result
+    result = usual("budget")
     worse = [
         one.model_copy(update={"ratio": one.ratio._replace(mean=0.8, low=0.7, high=0.9)})
         for one in result.ratios
     ]
+    changed = result.model_copy(update={"ratios": tuple(worse)})
 
-    def verdict() -> str:
-        claims.recorded.cache_clear()
+    def verdict(of_budget: ExperimentResult) -> str:
+        results = {"budget": of_budget}
+        monkeypatch.setattr(claims, "recorded_result", lambda name: results.get(name, usual(name)))
         (found,) = (one for one in all_claims() if one.experiment == "budget")
         return found.evidence.verdict
 
-    path = folder / "budget.json"
-    path.write_text(result.model_dump_json(), encoding="utf-8")
-    assert verdict() == HOLDS
-    changed = result.model_copy(update={"ratios": tuple(worse)})
-    path.write_text(changed.model_dump_json(), encoding="utf-8")
-    assert verdict() == DIFFERS
+    assert verdict(result) == HOLDS
+    assert verdict(changed) == DIFFERS

@@ -16,7 +16,7 @@
  * @property {string} tables HTML
  */
 /**
- * @typedef {{name?: string, recorded?: Result, missing?: string, error?: string}} Recorded
+ * @typedef {{name?: string, recorded?: Result, error?: string}} Recorded
  *
  * @typedef {object} Run
  * @property {string} [name] name of the experiment; missing in a `refusal_message` of messages.py
@@ -70,8 +70,7 @@ export class ExperimentsState {
   /** @returns {string} why there is no recorded result; empty if there is one or the server has not
    * answered yet */
   get missing() {
-    const answer = this.recorded.get(this.chosen);
-    return answer?.missing ?? answer?.error ?? "";
+    return this.recorded.get(this.chosen)?.error ?? "";
   }
 
   /** @returns {"Run it small" | "Continue" | "Run again"} the label of the Run button */
