@@ -317,6 +317,7 @@ def serve(
         limits.waiting,
         measure_machine if arguments.measure else machine,
         owner,
+        Path(request.models[-1]).name,
     )
     model_host.open()
     keep_small(folder, limits.kept, limits.kept_files)

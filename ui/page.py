@@ -57,8 +57,8 @@ def page(
         lossless = LosslessTab(model_host, limits)
         views: dict[str, View] = {
             "run": runs,
-            "film": FilmTab(runs),
-            "tour": TourTab(lossless),
+            "film": FilmTab(model_host, runs),
+            "tour": TourTab(model_host, lossless),
             "lab": LabTab(model_host, limits, runs),
             "walk": WalkTab(),
             "lossless": lossless,

@@ -201,8 +201,8 @@ def emitted_tokens(traces: Iterable[StepTrace]) -> list[int]:
     return [token for trace in traces for token in trace.emitted]
 
 
-def repetition(tokens: Sequence[int]) -> float:
-    """Share of the 8-grams of `tokens` that occurred earlier in the text, 0 to 1. Repetitive text
-    is easier to draft."""
-    grams = [tuple(tokens[i : i + 8]) for i in range(len(tokens) - 7)]
+def repetition(tokens: Sequence[int], size: int = 8) -> float:
+    """Share of the n-grams of `size` tokens in `tokens` that occurred earlier in the text, 0 to 1.
+    Repetitive text is easier to draft."""
+    grams = [tuple(tokens[i : i + size]) for i in range(len(tokens) - size + 1)]
     return 1 - len(set(grams)) / len(grams) if grams else 0.0

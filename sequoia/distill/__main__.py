@@ -18,6 +18,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from sequoia.bench.command import option_parser, reports_errors
 from sequoia.distill.shards import Taught, batches, most_frequent, read_shard, shard_kind
 from sequoia.distill.teach import HELD_OUT, Teacher
+from sequoia.distill.train import TEMPERATURES as TRAINED
 from sequoia.distill.train import Training
 from sequoia.errors import BadModel
 from sequoia.loading.layer_drafts import (
@@ -123,9 +124,11 @@ class Run:
             start = time.monotonic()
             found = [training.step(next(texts), done) for _ in range(_STEPS)]
             training.seconds += time.monotonic() - start
-            divergence, overlap = (fmean(values) for values in zip(*found, strict=True))
+            divergences, overlaps = zip(*found, strict=True)
             so_far = f"{training.seconds / 60:.1f} minutes, {training.tokens:,} tokens"
-            now = f"divergence {divergence:.3f}, sum of min(p, q) {overlap:.3f}"
+            now = f"divergence {fmean(divergences):.3f}"
+            for heat, values in zip(TRAINED, zip(*overlaps, strict=True), strict=True):
+                now += f", sum of min(p, q) at T={heat:g}: {fmean(values):.3f}"
             print(f"{so_far}: {now}", flush=True)
             if time.monotonic() - saved > _SAVE:
                 self._save()

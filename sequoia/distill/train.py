@@ -18,7 +18,9 @@ _FALL = 0.3  # share of the time in which the rate falls
 _WARM_UP = 30  # steps
 _POSITIONS = 768  # compared in a step
 _OTHERS = 4096  # tokens that stand for all that a step's lists lack
-_LEAST = 1e-6  # probability of all tokens that a list lacks, to have a logarithm
+_LEAST = 1e-6  # the least probability that has a logarithm
+TEMPERATURES = (0.6, 1.0)  # at which the overlap of draft and teacher is trained
+_DIVERGENCE = 0.1  # weight of the divergence beside the overlap
 
 
 class Training:
@@ -50,11 +52,18 @@ class Training:
         }
         save(self._path, state)
 
-    def step(self, texts: list[Taught], done: float) -> tuple[float, float]:
-        """One step on `texts`. done: the fraction of the time that is over. Returns the divergence
-        and the sum of min(p, q) before the step."""
-        kl, overlap = compared(self._draft, texts, torch.Generator().manual_seed(self.steps))
-        kl.backward()
+    def step(self, texts: list[Taught], done: float) -> tuple[float, list[float]]:
+        """One step on `texts`. done: the fraction of the time that is over. Returns the divergence,
+        and the sum of min(p, q) at each of TEMPERATURES, before the step.
+
+        The loss of a position is the mean of -log(sum of min(p, q)) over TEMPERATURES, plus
+        _DIVERGENCE times the divergence. The divergence alone makes a small draft spread its
+        probability over all that the teacher may say; fewer guesses are accepted then.
+        """
+        chance = torch.Generator().manual_seed(self.steps)
+        kl, overlap = compared(self._draft, texts, chance)
+        loss = _DIVERGENCE * kl.mean() - overlap.clamp(min=_LEAST).log().mean()
+        loss.backward()
         torch.nn.utils.clip_grad_norm_(self._layers.parameters(), 1.0)
         warm = min(1, (1 + self.steps - self._first) / _WARM_UP)
         for group in self._optimizer.param_groups:
@@ -63,14 +72,15 @@ class Training:
         self._optimizer.zero_grad()
         self.steps += 1
         self.tokens += sum(len(text.tokens) for text in texts)
-        return kl.item(), overlap.item()
+        return kl.mean().item(), overlap.mean(1).tolist()
 
 
 def compared(
     draft: Any, texts: list[Taught], chance: torch.Generator, others: int = _OTHERS
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """The Kullback-Leibler divergence of the draft from the teacher, and the sum of min(p, q) over
-    the tokens in the teacher's lists, each a mean over random positions of `texts`.
+    """At random positions of `texts`: the Kullback-Leibler divergence of the draft from the teacher
+    (positions,), and the sum of min(p, q) over the tokens in the teacher's lists, at each of
+    TEMPERATURES (temperatures, positions).
 
     In the divergence, all tokens that a list lacks count as one. The draft's logits are computed
     for the tokens in the lists and for `others` random ones, which stand for all the rest.
@@ -91,11 +101,23 @@ def compared(
         logits = F.linear(states, head[torch.cat((listed, rest))]).float()
     # each token of `rest` stands for as many
     each = (len(head) - len(listed)) / max(1, len(rest))
-    logits[:, len(listed) :] += math.log(each)
+    weight = torch.zeros_like(logits[0])
+    weight[len(listed) :] = math.log(each)
+    at = {heat: _of_listed(logits / heat + weight, columns) for heat in TEMPERATURES}
     p = _with_rest(logs)
-    q = _with_rest(logits.gather(1, columns) - logits.logsumexp(-1, keepdim=True))
-    kl = (p.exp() * (p - q)).sum(-1).mean()
-    return kl, torch.minimum(p, q)[:, :-1].exp().sum(-1).mean()
+    q = _with_rest(at[1.0])
+    kl = (p.exp() * (p - q)).sum(-1)
+    heated = [logs if heat == 1 else (logs / heat).log_softmax(-1) for heat in TEMPERATURES]
+    overlaps = [
+        torch.minimum(one, at[heat]).exp().sum(-1)
+        for one, heat in zip(heated, TEMPERATURES, strict=True)
+    ]
+    return kl, torch.stack(overlaps)
+
+
+def _of_listed(logits: torch.Tensor, columns: torch.Tensor) -> torch.Tensor:
+    """Logarithms of the draft's probabilities of the tokens in the lists, (positions, TOP)."""
+    return logits.gather(1, columns) - logits.logsumexp(-1, keepdim=True)
 
 
 def _places(texts: list[Taught], chance: torch.Generator) -> list[tuple[int, int]]:

@@ -17,7 +17,7 @@ from sequoia.distill import __main__ as command
 from sequoia.distill import teach
 from sequoia.distill.shards import Taught, batches, most_frequent, read_shard, write_shard
 from sequoia.distill.teach import read, texts_by_kind
-from sequoia.distill.train import Training, compared
+from sequoia.distill.train import TEMPERATURES, Training, compared
 from sequoia.loading.layer_drafts import cut_config, cut_layers, layer_draft
 from sequoia.this_machine.dtypes import narrowest_dtype
 
@@ -148,8 +148,9 @@ def test_training_makes_the_draft_more_like_the_target(tmp_path: Path) -> None:
     training = Training(small_draft(target), tmp_path / "states/one")
     texts = batches(tmp_path, 4, 0)
     found = [training.step(next(texts), 0) for _ in range(60)]
-    assert found[-1][0] < found[0][0] / 2
-    assert found[-1][1] > found[0][1] + 0.1
+    assert found[-1][0] < found[0][0] * 0.75
+    for before, after in zip(found[0][1], found[-1][1], strict=True):
+        assert after > before + 0.1
 
 
 def test_a_resumed_training_takes_the_same_steps(tmp_path: Path) -> None:
@@ -171,7 +172,7 @@ def test_a_resumed_training_takes_the_same_steps(tmp_path: Path) -> None:
 
 
 @torch.no_grad()
-def test_the_divergence_is_that_of_the_whole_distributions() -> None:
+def test_divergence_and_overlap_are_those_of_the_whole_distributions() -> None:
     """Except that all tokens that the teacher does not list count as one. The random tokens that
     stand for them give nearly what all of them give."""
     target = small_target()
@@ -179,13 +180,20 @@ def test_the_divergence_is_that_of_the_whole_distributions() -> None:
     texts = taught(target, 8)
     tokens = torch.stack([text.tokens for text in texts])
     ids = torch.stack([text.ids for text in texts]).long()
-    p, q = (model(tokens).logits.softmax(-1).gather(2, ids) for model in (target, draft))
+    logits = [model(tokens).logits for model in (target, draft)]
+    p, q = (one.softmax(-1).gather(2, ids) for one in logits)
+    sums = []
+    for heat in TEMPERATURES:
+        heated = [(one / heat).softmax(-1).gather(2, ids) for one in logits]
+        if heat != 1:
+            heated[0] = heated[0] / heated[0].sum(-1, keepdim=True)
+        sums.append(float(torch.minimum(*heated).sum(-1).mean()))
     rest_p, rest_q = 1 - p.sum(-1), 1 - q.sum(-1)
     expected = (p * (p / q).log()).sum(-1) + rest_p * (rest_p / rest_q).log()
     for others in (1000, 100_000):
         found, overlap = compared(draft, texts, torch.Generator(), others)
-        assert found == pytest.approx(float(expected.mean()), rel=0.05)
-        assert overlap == pytest.approx(float(torch.minimum(p, q).sum(-1).mean()), rel=0.05)
+        assert float(found.mean()) == pytest.approx(float(expected.mean()), rel=0.05)
+        assert overlap.mean(1).tolist() == pytest.approx(sums, rel=0.05)
 
 
 def test_shards_give_back_their_texts(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cache
 
 import gradio as gr
 
@@ -10,6 +10,7 @@ from sequoia.assets_folder import ASSETS
 from ui.run import recordings
 from ui.run.messages import notice_message
 from ui.run.tab import SKELETON, RunTab
+from ui.serving.model_host import ModelHost
 from ui.shared.events import QUIET
 from ui.shared.layout import drawn
 
@@ -18,8 +19,10 @@ class FilmTab:
     """The view's component and its handlers. runs: the view whose form gets the settings of the
     recorded run."""
 
-    def __init__(self, runs: RunTab) -> None:
+    def __init__(self, model_host: ModelHost, runs: RunTab) -> None:
+        self._model_host = model_host
         self._runs = runs
+        self._message = cache(_message)  # because every page opens with it
 
     def build(self) -> None:
         """Create the view's component in the current container."""
@@ -34,16 +37,13 @@ class FilmTab:
         self.stage.take(runs.take, runs.profiles, filled, **QUIET)
 
     def start(self) -> str:
-        """The recorded run as a message."""
-        return self._message
+        """The recorded run of the loaded pair as a message."""
+        return self._message(self._model_host.draft)
 
-    @cached_property
-    def _message(self) -> str:
-        """Made only once, because every page opens with it."""
-        found = recordings.film()
-        return (
-            found.whole(stored=False) if found else notice_message(notice="No recorded run found.")
-        )
+
+def _message(draft: str) -> str:
+    found = recordings.film(draft)
+    return found.whole(stored=False) if found else notice_message(notice="No recorded run found.")
 
 
 # -- the first frame -------------------------------------------------------------------------------

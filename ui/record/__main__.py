@@ -21,6 +21,7 @@ from sequoia.assets_folder import ASSETS
 from sequoia.bench.command import option_parser, reports_errors
 from sequoia.exactness.losslessness.losslessness_test import LosslessnessTest
 from sequoia.exactness.losslessness.settings import CORRECT, PRESETS
+from sequoia.loading.pair_request import BUNDLED_NAME
 from sequoia.models.describe import describe
 from sequoia.text_files import write_text
 from ui.lossless.lossless_job import Sampled
@@ -28,6 +29,7 @@ from ui.lossless.messages import test_fields
 from ui.record.examples import record_examples
 from ui.record.opening import record_opening
 from ui.record.runs import (
+    host_of,
     opened_host,
     prompt_named,
     quietest,
@@ -39,7 +41,7 @@ from ui.record.runs import (
 from ui.run.presets import PRESETS as RUN_PRESETS
 from ui.run.recordings import RUNS
 from ui.run.request import RunRequest
-from ui.shared.prompts import TEMPERATURE, presets
+from ui.shared.prompts import TEMPERATURE, chat_presets, presets
 from ui.tour.tab import FOLDER as LESSONS
 from ui.tour.tab import tour
 
@@ -76,7 +78,9 @@ def _parser() -> ArgumentParser:
     run.add_argument("--further", action="store_true", help="add all runs that the page offers")
     opening = kind("opening", _opening, "the run that the page opens with")
     _add_rounds(opening, tokens=64)
-    opening.add_argument("--out", type=Path, default=RUNS, help="folder for welcome.json")
+    _add_pair(opening)
+    opening.add_argument("--temperature", type=float, default=0.0, help="0 is greedy")
+    opening.add_argument("--out", type=Path, default=RUNS, help="folder for the file")
     _add_rounds(kind("examples", _examples, "the runs of the menu Examples"), tokens=96)
     kind("tour", _tour, "the runs of the tour")
     losslessness = kind("losslessness", _losslessness, "the tests that Lossless opens with")
@@ -85,13 +89,19 @@ def _parser() -> ArgumentParser:
 
 
 def _add_run_options(parser: ArgumentParser) -> None:
-    names = [one.name for one in presets()]
+    names = [one.name for one in [*presets(), *chat_presets()]]
+    _add_pair(parser)
     parser.add_argument("name", help="name of the file, without .json")
     parser.add_argument("--prompt", default=names[0], choices=names, help="the example prompt")
     parser.add_argument("--tokens", type=int, default=128, help="number of tokens to generate")
     parser.add_argument("--temperature", type=float, help="0 is greedy (default: as in the form)")
     parser.add_argument("--seed", type=int, default=0, help="seed of all random draws")
     parser.add_argument("--out", type=Path, default=RUNS, help="folder for the file")
+
+
+def _add_pair(parser: ArgumentParser) -> None:
+    parser.add_argument("--pair", default=BUNDLED_NAME, help="name of the pair")
+    parser.add_argument("--target", help="folder with the pair's target, instead of a download")
 
 
 def _add_rounds(parser: ArgumentParser, tokens: int) -> None:
@@ -108,7 +118,7 @@ def _run(options: Namespace) -> None:
     else:
         tree = ("best", options.nodes, 8) if options.nodes else ("planned",)
         asked = request_of(prompt, _params(options, TEMPERATURE), tree)
-    log = record(asked, opened_host(), options.further)
+    log = record(asked, host_of(options.pair, options.target), options.further)
     about = {"title": options.title, "about": preset.shows if preset else ""}
     meta = {**log.meta, **{name: words for name, words in about.items() if words}}
     path = options.out / f"{options.name}.json"
@@ -124,7 +134,9 @@ def _params(options: Namespace, usual: float) -> SamplingParams:
 
 
 def _opening(options: Namespace) -> None:
-    record_opening(options.tokens, options.rounds, options.out)
+    params = SamplingParams(options.temperature, max_new_tokens=options.tokens, seed=0)
+    host = host_of(options.pair, options.target)
+    record_opening(host, options.pair, params, options.rounds, options.out)
 
 
 def _examples(options: Namespace) -> None:

@@ -1,11 +1,11 @@
 """The run that the page opens with: `python -m ui.record opening`.
 
-Every prompt of assets/opening_prompts.json is decoded several times at temperature 0, each time
-with a tree and beside it without a draft. The speed-up of a prompt is the median over its runs. The
-page opens with a run of the prompt whose speed-up is nearest the median of all prompts. Two kinds
-of prompts count for the median but are never chosen: those whose text repeats itself, and those
-whose runs accept only first children. The run is written to welcome.json, with the speed-ups of all
-prompts.
+Every prompt of a fixed list is decoded several times, each time with a tree and beside it without a
+draft. The speed-up of a prompt is the median over its runs. The page opens with a run of the prompt
+whose speed-up is nearest the median of all prompts. Some prompts count for the median but are never
+chosen: those whose text repeats itself, those whose runs accept only first children, and, for
+models that answer chat messages, those whose answer has no end within the run. The run is written
+with the speed-ups of all prompts.
 """
 
 from __future__ import annotations
@@ -19,22 +19,27 @@ from typing import Any
 from sequoia import SamplingParams, SequoiaError
 from sequoia.algorithm.step_trace import StepTrace, emitted_tokens, repetition
 from sequoia.assets_folder import ASSETS
+from sequoia.loading.pair_request import BUNDLED_NAME
 from sequoia.saved_files.race_file import RaceLog
 from sequoia.text_files import write_text
-from ui.record.runs import opened_host, record, repeated, request_of, speedup_of
+from ui.record.runs import record, repeated, request_of, speedup_of
 from ui.run import recordings
-from ui.shared.prompts import read_prompts
+from ui.serving.model_host import ModelHost
+from ui.shared.prompts import CHAT, read_prompts
 
 PROMPTS = ASSETS / "opening_prompts.json"
-REPEATED = 0.25  # a text with at least this share of repeated 8-grams counts as a loop
+REPEATED = 0.3  # a text with more than this share of repeated 4-grams counts as a loop
+_GRAM = 4
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A prompt and its runs, in order of increasing speed-up. All runs emit the same text."""
+    """A prompt and its runs, in order of increasing speed-up. All runs emit the same text. stop:
+    the tokens that end a text; empty if it need not end."""
 
     name: str
     runs: tuple[RaceLog, ...]
+    stop: frozenset[int] = frozenset()
 
     @property
     def speedup(self) -> float:
@@ -53,7 +58,22 @@ class Candidate:
     @property
     def is_loop(self) -> bool:
         """Whether the text repeats itself so much that it is hard to read."""
-        return repetition(emitted_tokens(self.run.lanes[0].run.steps)) >= REPEATED
+        return repetition(self._tokens, _GRAM) > REPEATED
+
+    @property
+    def has_end(self) -> bool:
+        """Whether the text ends by itself, if it must."""
+        return not self.stop or self._tokens[-1] in self.stop
+
+    @property
+    def facts(self) -> list[str]:
+        """What decides whether it may be chosen, in words."""
+        facts = ["side child"] * self.has_side_child + ["loop"] * self.is_loop
+        return facts + ["has an end"] * (self.has_end and bool(self.stop))
+
+    @property
+    def _tokens(self) -> list[int]:
+        return emitted_tokens(self.run.lanes[0].run.steps)
 
 
 def accepts_side_child(step: StepTrace) -> bool:
@@ -62,16 +82,18 @@ def accepts_side_child(step: StepTrace) -> bool:
 
 
 def chosen(candidates: Sequence[Candidate]) -> Candidate:
-    """Of the candidates that accept a side child and whose text is not a loop, the one whose
-    speed-up is nearest the median of all candidates. Raises SequoiaError if there is none."""
+    """Of the candidates that accept a side child and whose text has an end and is not a loop, the
+    one whose speed-up is nearest the median of all candidates. Raises SequoiaError if there is
+    none."""
     median = statistics.median(one.speedup for one in candidates)
     branching = [one for one in candidates if one.has_side_child]
     if not branching:
         raise SequoiaError("every run accepted only first children; try more tokens")
-    readable = [one for one in branching if not one.is_loop]
+    readable = [one for one in branching if one.has_end and not one.is_loop]
     if not readable:
         raise SequoiaError(
-            "in every run that accepted a side child, the text repeats itself; try fewer tokens"
+            "in every run that accepted a side child, the text repeats itself or has no end; try "
+            "another number of tokens"
         )
     return min(readable, key=lambda one: abs(one.speedup - median))
 
@@ -88,29 +110,48 @@ def opening_meta(candidates: Sequence[Candidate]) -> dict[str, Any]:
     }
 
 
-def record_opening(tokens: int, rounds: int, folder: Path) -> None:
-    """Write welcome.json to `folder`, and print the speed-up of every prompt. tokens: those of a
-    run. rounds: runs per prompt."""
-    candidates = _candidates(tokens, rounds)
-    best = chosen(candidates)
-    meta = opening_meta(candidates)
-    run = replace(best.run, meta={**best.run.meta, "opening": meta})
-    path = folder / f"{recordings.WELCOME}.json"
-    write_text(path, run.to_json())
+def record_opening(
+    host: ModelHost, name: str, params: SamplingParams, rounds: int, folder: Path
+) -> None:
+    """Write the run of the film of the pair called `name`, which `host` serves, to `folder`, and
+    print the speed-up of every prompt. rounds: runs per prompt."""
+    candidates = _candidates(host, params, rounds)
     for one in sorted(candidates, key=lambda one: one.speedup):
-        facts = ["side child"] * one.has_side_child + ["loop"] * one.is_loop
-        facts += ["<- chosen"] * (one is best)
-        print(f"{one.name:18} {one.speedup:5.2f}x  {', '.join(facts)}")
+        print(f"{one.name:18} {one.speedup:5.2f}x  {', '.join(one.facts)}")
+    ends = sum(one.has_end for one in candidates if one.stop)
+    loops = sum(one.is_loop for one in candidates)
+    print(f"of {len(candidates)} texts, {ends} have an end and {loops} are loops")
+    meta = opening_meta(candidates)
     low, high = meta["range"]
-    print(f"median {meta['median']:.2f}x, middle 80% {low:.2f}x to {high:.2f}x -> {path}")
+    print(f"median {meta['median']:.2f}x, middle 80% {low:.2f}x to {high:.2f}x")
+    best = chosen(candidates)
+    own = f"-{host.draft}" if name != BUNDLED_NAME else ""
+    path = folder / f"{recordings.WELCOME}{own}.json"
+    shown = {**best.run.meta, **_titles(name, params, len(candidates)), "opening": meta}
+    write_text(path, replace(best.run, meta=shown).to_json())
+    print(f"chosen: {best.name} -> {path}")
 
 
-def _candidates(tokens: int, rounds: int) -> list[Candidate]:
-    params = SamplingParams(temperature=0.0, max_new_tokens=tokens, seed=0)
-    host = opened_host()
-    requests = {one.name: request_of(one.text, params) for one in read_prompts(PROMPTS)}
+def _titles(name: str, params: SamplingParams, prompts: int) -> dict[str, str]:
+    pair = f" of {name}" if name != BUNDLED_NAME else ""
+    return {
+        "title": f"The run of the film{pair}",
+        "about": (
+            f"The run of the film{pair}, at temperature {params.temperature:g}. Its speed-up is "
+            f"near the median of {prompts} prompts."
+        ),
+    }
+
+
+def _candidates(host: ModelHost, params: SamplingParams, rounds: int) -> list[Candidate]:
+    pair = host.pair(lambda: False)
+    prompts = read_prompts(CHAT if pair.template else PROMPTS)
+    stop = pair.as_chat().stop if pair.template else frozenset[int]()
+    requests = {one.name: request_of(one.text, params) for one in prompts}
     makes = {
         name: lambda request=request: record(request, host) for name, request in requests.items()
     }
     runs = repeated(makes, rounds)
-    return [Candidate(name, tuple(sorted(made, key=speedup_of))) for name, made in runs.items()]
+    return [
+        Candidate(name, tuple(sorted(made, key=speedup_of)), stop) for name, made in runs.items()
+    ]

@@ -7,6 +7,7 @@ from typing import Any
 
 from sequoia import DecodeStats, Pair, Run, SamplingParams, SequoiaError, load_pair
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
+from sequoia.loading.pair_request import BUNDLED_NAME, preset
 from sequoia.saved_files.race_file import RaceLog
 from ui.run.decode_job import DecodeJob
 from ui.run.form import FIRST_LANES
@@ -18,7 +19,7 @@ from ui.run.request import RunRequest
 from ui.serving.limits import LOCAL
 from ui.serving.model_host import ModelHost
 from ui.serving.run_job import RunJob
-from ui.shared.prompts import presets
+from ui.shared.prompts import chat_presets, presets
 
 
 def opened_host(load: Callable[[], Pair] = load_pair) -> ModelHost:
@@ -28,9 +29,24 @@ def opened_host(load: Callable[[], Pair] = load_pair) -> ModelHost:
     return host
 
 
+def host_of(name: str, target: str | None) -> ModelHost:
+    """The pair called `name`, ready for runs. target: a folder with the pair's target, for a
+    machine that cannot download it. Raises BadModel for an unknown name."""
+    if name == BUNDLED_NAME:
+        return opened_host()
+    known = preset(name)
+
+    def load() -> Pair:
+        pair = load_pair(target=target or known.target.ref, draft=known.draft.ref)
+        pair.target.name = known.target.id  # the folder's name means nothing elsewhere
+        return pair
+
+    return opened_host(load)
+
+
 def prompt_named(name: str) -> str:
     """The text of an example prompt."""
-    return next(one.text for one in presets() if one.name == name)
+    return next(one.text for one in [*presets(), *chat_presets()] if one.name == name)
 
 
 def request_of(
@@ -43,7 +59,7 @@ def request_of(
     form, such as ("best", 64, 6)."""
     kind, *numbers = tree
     lane = (kind, ", ".join(map(str, numbers)), verifier)
-    form = {**_values(params), "prompt": prompt, "lanes": [lane, FIRST_LANES[-1]]}
+    form = {**_values(params), "prompt": prompt, "lanes": [lane, FIRST_LANES[-1]], "chat": True}
     return RunRequest.parse(form, LOCAL)
 
 
@@ -56,6 +72,7 @@ def request_of_preset(preset: RunPreset, prompt: str, params: SamplingParams) ->
         "lanes": preset.lanes,
         "clock": preset.clock,
         "check": True,
+        "chat": True,
     }
     return RunRequest.parse(form, LOCAL)
 

@@ -14,6 +14,7 @@ from sequoia.saved_files.race_file import MOST_LANES
 from ui.run import recordings
 from ui.run.clocks import HERE, LABEL, clock_choices
 from ui.run.form_tree import FormTrees, tree_picture
+from ui.run.messages import StoredRun
 from ui.run.presets import PRESETS, FormLane, RunPreset
 from ui.run.request import NO_LANE
 from ui.serving.limits import Limits
@@ -27,7 +28,7 @@ from ui.shared.layout import (
     start_button,
     stop_button,
 )
-from ui.shared.prompts import presets
+from ui.shared.prompts import Preset, chat_presets, presets
 from ui.shared.serve_modules import call
 from ui.shared.tree_menu import SHAPES
 
@@ -275,12 +276,16 @@ def _has_room(kinds: Any) -> bool:
 # -- layout ----------------------------------------------------------------------------------------
 
 
-def run_form(trees: FormTrees, profiles: gr.BrowserState, prompt: str = "") -> RunForm:
+def run_form(
+    trees: FormTrees, profiles: gr.BrowserState, first: StoredRun | None = None
+) -> RunForm:
     """Lay out the form in the current column. trees: finds the trees for the pictures below the
-    lanes. profiles: see RunForm. prompt: the initial prompt; if empty, the first example."""
+    lanes. profiles: see RunForm. first: the run that the view opens with. Its prompt is the initial
+    one."""
+    meta = first.meta if first else {}
     parts: dict[str, Any] = {
         "profiles": profiles,
-        **_prompt_box(prompt),
+        **_prompt_box(meta.get("prompt", ""), meta.get("chat") is True),
         "chat": gr.Checkbox(
             label="As a chat message",
             value=True,
@@ -300,17 +305,33 @@ def run_form(trees: FormTrees, profiles: gr.BrowserState, prompt: str = "") -> R
             LaneFields(group, kind, verifier, numbers)
             for (group, kind, numbers), verifier in zip(shapes, verifiers, strict=True)
         )
-        return RunForm(**parts, **_more(trees.limits))
+        return RunForm(**parts, **_more(trees.limits, first))
 
 
 def _start() -> list[FormLane]:
     return [*FIRST_LANES, *[_EMPTY_LANE] * (MOST_LANES - len(FIRST_LANES))]
 
 
-def _prompt_box(prompt: str) -> dict[str, Any]:
+def _examples_for(chat: bool) -> tuple[Preset, ...]:
+    return chat_presets() if chat else presets()
+
+
+def prompt_choices(chat: bool) -> list[tuple[str, str]]:
+    """The choices of the menu of example prompts. chat: whether they are chat messages."""
+    examples = [(f"Example: {one.name}", one.name) for one in _examples_for(chat)]
+    return [("Try an example", _OWN), *examples]
+
+
+def prompt_instead(prompt: Any, chat: bool) -> str | None:
+    """The first example prompt, if `prompt` is an example for the other kind of models."""
+    is_other = prompt in [one.text for one in _examples_for(not chat)]
+    return _examples_for(chat)[0].text if is_other else None
+
+
+def _prompt_box(prompt: str, chat: bool) -> dict[str, Any]:
     """The text box of the prompt, and below it the menu of examples, by name. A choice in the menu
-    copies the example into the box."""
-    text = prompt or presets()[0].text
+    copies the example into the box. chat: whether the examples are chat messages."""
+    text = prompt or _examples_for(chat)[0].text
     box = gr.Textbox(
         value=text,
         label="Prompt",
@@ -320,9 +341,9 @@ def _prompt_box(prompt: str) -> dict[str, Any]:
         elem_classes="pg-prompt",
         placeholder="Text for the models to continue",
     )
-    texts = {preset.name: preset.text for preset in presets()}
-    choices = [("Try an example", _OWN), *((f"Example: {name}", name) for name in texts)]
-    shown = next((name for name, one in texts.items() if one == text), _OWN)
+    texts = {one.name: one.text for one in [*presets(), *chat_presets()]}
+    shown = next((one.name for one in _examples_for(chat) if one.text == text), _OWN)
+    choices = prompt_choices(chat)
     examples = menu(choices, "Example prompt", "pg-prompts", shown, show_label=False)
     on_choice(examples, lambda name: texts.get(name, gr.skip()), [], box, **QUIET)
     own = f"() => {markup.literal(_OWN)}"
@@ -373,8 +394,8 @@ def _verifier(number: int, lane: FormLane) -> gr.Dropdown:
     )
 
 
-def _more(limits: Limits) -> dict[str, Any]:
-    """The components under "More", by name."""
+def _more(limits: Limits, first: StoredRun | None) -> dict[str, Any]:
+    """The components under "More", by name. first: see `run_form`."""
     with gr.Group(elem_classes="pg-group"), gr.Row():
         fields = sampling_fields("pg", labels.RUN, min(_TOKENS, limits.tokens), min_width=100)
     gr.Markdown("Ready-made comparisons", elem_id="pg-ready")
@@ -409,7 +430,7 @@ def _more(limits: Limits) -> dict[str, Any]:
         "about": about,
         "second_prompt": second,
         "check": check,
-        "example": _examples(),
+        "example": _examples(first),
         **_files(),
         "shared": gr.Checkbox(
             label="Others may watch my runs",
@@ -421,16 +442,17 @@ def _more(limits: Limits) -> dict[str, Any]:
     }
 
 
-def _examples() -> gr.Dropdown:
-    """The menu of recorded runs. The first is selected, because the view opens with it."""
+def _examples(first: StoredRun | None) -> gr.Dropdown:
+    """The menu of recorded runs. `first` is selected, because the view opens with it."""
     found = recordings.examples()
-    first = found[0] if found else None
+    shown = first.name.partition(".")[0] if first else ""
+    about = {one.name: one.about for one in found}
     return menu(
         [(one.title, one.name) for one in found],
         "Examples",
         "pg-example",
-        first and first.name,
-        info=first.about if first else EXAMPLES_ABOUT,
+        shown if shown in about else None,
+        info=about.get(shown, EXAMPLES_ABOUT),
     )
 
 

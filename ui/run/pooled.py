@@ -21,10 +21,11 @@ from sequoia.saved_files.race_file import MOST_RUNS, LaneLog, PooledRun, RaceLog
 from sequoia.text_files import load_json
 from ui.run.report import ran_to_end, sampling_of, step_of
 from ui.run.request import RunRequest
-from ui.shared.prompts import presets, prompt_kind, read_prompts, surveyed_texts
+from ui.shared.prompts import CHAT, presets, prompt_kind, read_prompts, surveyed_texts
 
 USUAL_MORE = 5  # how many further runs to make if the verdict needs no more
 _LONGEST_PROMPT = 60
+_CHAT = "chat"  # the kind of prompts that are chat messages
 _SHORT = 18  # characters shown of each prompt if a line shows two
 
 
@@ -40,7 +41,7 @@ class RunShown(TypedDict):
 class PoolShown(TypedDict):
     """runs: the run itself is the first. more: how many further runs "Make more runs" would make,
     0 if none are possible. more_seconds: how long they are expected to take. most: the most runs
-    that a run may have. kind: the kind of text of the further prompts: "code" or "prose". With two
+    that a run may have. kind: the kind of the further prompts: "code", "prose" or "chat". With two
     prompts, both kinds in their order, such as "code and prose". Empty if further runs keep the
     prompts. seeds: whether each run has a new seed. planned: while further runs are being made, how
     many runs there will be in the end; otherwise None."""
@@ -62,6 +63,7 @@ def pool_state(log: RaceLog, verdict: RaceVerdict, request: RunRequest | None) -
     first = _row(
         prompt, second, settings.get("seed"), [_seconds_per_token(lane) for lane in log.lanes]
     )
+    chat = log.meta.get("chat") is True
     further = (
         next_runs(log, verdict, request) if request and verdict.pairs and ran_to_end(log) else []
     )
@@ -69,7 +71,7 @@ def pool_state(log: RaceLog, verdict: RaceVerdict, request: RunRequest | None) -
         "runs": [first, *map(_further_row, log.pool.runs if log.pool else ())],
         "more": len(further),
         "most": MOST_RUNS,
-        "kind": _kind(prompt, second),
+        "kind": _kind(prompt, second, chat),
         "seeds": settings.get("temperature") != 0,
     }
 
@@ -78,12 +80,16 @@ def next_runs(log: RaceLog, verdict: RaceVerdict, request: RunRequest) -> list[F
     """The further runs that "Make more runs" would make."""
     made = len(log.pool.runs) if log.pool else 0
     most = how_many_more(verdict, MOST_RUNS - 1 - made)
-    return further_runs(request.prompts, request.params, made, most)
+    return further_runs(request.prompts, request.params, made, most, log.meta.get("chat") is True)
 
 
-def _kind(prompt: str, second: str) -> str:
-    kinds = [prompt_kind(text) for text in (prompt, second) if text]
+def _kind(prompt: str, second: str, chat: bool) -> str:
+    kinds = [_kind_of(text, chat) for text in (prompt, second) if text]
     return "" if len(kinds) > len(set(kinds)) else " and ".join(kinds)
+
+
+def _kind_of(prompt: str, chat: bool) -> str:
+    return _CHAT if chat else prompt_kind(prompt)
 
 
 def how_many_more(verdict: RaceVerdict, room: int) -> int:
@@ -124,7 +130,9 @@ def _seconds_per_token(lane: LaneLog) -> float | None:
 @cache
 def prompts_of(kind: str) -> tuple[str, ...]:
     """The opening prompts, presets and benchmark prompts of a kind of text, in a fixed order and
-    without those on which acceptance was counted."""
+    without those on which acceptance was counted. For "chat", the example messages."""
+    if kind == _CHAT:
+        return tuple(one.text for one in read_prompts(CHAT))
     named = [*read_prompts(ASSETS / "opening_prompts.json"), *presets()]
     texts = [preset.text for preset in named if prompt_kind(preset.text) == kind]
     every = dict.fromkeys([*texts, *load_json(ASSETS / "bench" / f"{kind}.json")])
@@ -141,20 +149,24 @@ class FurtherRun:
 
 
 def further_runs(
-    prompts: Sequence[str], params: SamplingParams, made: int, most: int
+    prompts: Sequence[str], params: SamplingParams, made: int, most: int, chat: bool = False
 ) -> list[FurtherRun]:
     """At most `most` further runs of a run on one or two `prompts`. made: how many further runs
-    it already has.
+    it already has. chat: whether the prompts were chat messages.
 
     Above temperature 0 every run has a new seed, so prompts are used again once all have been used.
     At temperature 0 a new seed changes nothing, so each prompt is used once. If a run has two
     prompts of the same kind of text, its further runs use the same two: nothing says which other
     pairs differ in the same way. Such a run has no further runs at temperature 0.
     """
-    if len(prompts) == 2 and prompt_kind(prompts[0]) == prompt_kind(prompts[1]):
+    kinds = [_kind_of(prompt, chat) for prompt in prompts]
+    if len(prompts) == 2 and kinds[0] == kinds[1]:
         seeds = range(made + 1, made + most + 1) if params.temperature else ()
         return [FurtherRun(prompts[0], params.further(number), prompts[1]) for number in seeds]
-    first, *second = [_further_prompts(prompt, params, made, most) for prompt in prompts]
+    first, *second = [
+        _further_prompts(prompt, kind, params, made, most)
+        for prompt, kind in zip(prompts, kinds, strict=True)
+    ]
     if not second:
         return [FurtherRun(prompt, params) for prompt, params in first]
     return [
@@ -164,10 +176,11 @@ def further_runs(
 
 
 def _further_prompts(
-    prompt: str, params: SamplingParams, made: int, most: int
+    prompt: str, kind: str, params: SamplingParams, made: int, most: int
 ) -> list[tuple[str, SamplingParams]]:
-    """For each further run, the prompt to use for `prompt`, and the run's parameters."""
-    others = [text for text in prompts_of(prompt_kind(prompt)) if text != prompt]
+    """For each further run, the prompt to use for `prompt`, which is of `kind`, and the run's
+    parameters."""
+    others = [text for text in prompts_of(kind) if text != prompt]
     if params.temperature == 0:
         return [(text, params) for text in others[made : made + most]]
     return [

@@ -21,11 +21,7 @@ from ui.run.messages import OpenedRun, StoredRun
 from ui.shared.uploads import uploaded_json
 
 RUNS = ASSETS / "runs"
-WELCOME = "welcome"  # the run of the film
-WELCOME_TITLE = "The run of the film"
-WELCOME_ABOUT = (
-    "The run of the film, at temperature 0. Its speed-up is near the median of 24 prompts."
-)
+WELCOME = "welcome"  # the run of the film; that of another pair's film has the draft's name too
 NODE_BYTES = 100  # approximate memory of one node of one step
 _MEMORY_PER_BYTE = 5  # bytes of memory that a byte of a file takes, about
 
@@ -97,11 +93,13 @@ class Example:
 
 
 def shipped() -> dict[str, Path]:
-    """Paths of the recorded runs shipped with the program, by name. The run of the film comes
-    first, if there is one."""
+    """Paths of the recorded runs shipped with the program, by name. The runs of the films come
+    first."""
     return {
         path.stem: path
-        for path in sorted(RUNS.glob("*.json"), key=lambda path: (path.stem != WELCOME, path.stem))
+        for path in sorted(
+            RUNS.glob("*.json"), key=lambda path: (not path.stem.startswith(WELCOME), path.stem)
+        )
     }
 
 
@@ -112,8 +110,7 @@ def examples() -> list[Example]:
     for name, path in shipped().items():
         with suppress(SequoiaError):
             meta = opened(str(path), MAX_JSON_BYTES).meta
-            title, about = (WELCOME_TITLE, WELCOME_ABOUT) if name == WELCOME else (name, "")
-            found.append(Example(name, meta.get("title", title), meta.get("about", about)))
+            found.append(Example(name, meta.get("title", name), meta.get("about", "")))
     return found
 
 
@@ -134,9 +131,18 @@ def example_shown_as(name: Any) -> OpenedRun | None:
     return example(found) if found in shipped() else None
 
 
-def film() -> OpenedRun | None:
-    """The run of the film; None if no shipped run can be read."""
-    for path in shipped().values():
+def film_name(draft: str) -> str:
+    """The name of the run that the film shows while the draft called `draft` is loaded: the one
+    made with this draft, or else the bundled pair's."""
+    own = f"{WELCOME}-{draft}"
+    return own if own in shipped() else WELCOME
+
+
+def film(draft: str) -> OpenedRun | None:
+    """The run called `film_name(draft)`, or another one if it cannot be read; None if none can."""
+    found = shipped()
+    name = film_name(draft)
+    for path in [*([found[name]] if name in found else []), *found.values()]:
         with suppress(SequoiaError):
             return _read(path)
     return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from functools import cached_property
+from functools import cache
 from typing import Any
 
 import gradio as gr
@@ -25,6 +25,8 @@ from ui.run.form import (
     LaneFields,
     anew,
     began,
+    prompt_choices,
+    prompt_instead,
     run_form,
 )
 from ui.run.form_tree import FormTrees
@@ -55,6 +57,7 @@ class RunTab(RunHandlers):
     def __init__(self, model_host: ModelHost, limits: Limits, header: gr.HTML) -> None:
         super().__init__(model_host, limits)
         self.header = header
+        self._first = cache(_first)  # because most pages open with this run
         self.profiles = gr.BrowserState(
             [], storage_key="sequoia-profiles", secret="sequoia-profiles"
         )
@@ -63,9 +66,8 @@ class RunTab(RunHandlers):
         """Lay the view out in the current container."""
         side, main = side_and_main("pg")
         with side:
-            prompt = str(self._first.meta.get("prompt", "")) if self._first else ""
             trees = FormTrees(self._model_host, self._limits)
-            self.form = run_form(trees, self.profiles, prompt)
+            self.form = run_form(trees, self.profiles, recordings.film(self._model_host.draft))
         with main:
             self.stage = drawn(
                 "pg",
@@ -90,15 +92,16 @@ class RunTab(RunHandlers):
         applied.then(None, None, None, js="() => scrollTo(0, 0)", api_visibility="private")
         # when the view is first opened, so that other views do without its first run
         stage.come(self.load, None, [stage, form.save, form.example], **ASKED)
+        chat = [form.chat, form.example_prompt, form.prompt]
         blocks.load(
             self.watch,
-            None,
-            [self.header, stage, form.run, form.chat],
+            form.prompt,
+            [self.header, stage, form.run, *chat],
             concurrency_limit=None,
             **QUIET,
         )
         self.header.select(self.buttons_now, None, form.buttons, **UNQUEUED)
-        self.header.select(self.chatting, None, form.chat, **UNQUEUED)
+        self.header.select(self.chatting, form.prompt, chat, **UNQUEUED)
 
     def _wire_runs(self) -> None:
         form, stage = self.form, self.stage
@@ -261,19 +264,10 @@ class RunTab(RunHandlers):
         kept = self.run_store.get(request.query_params.get("run"))
         if kept is not None and kept.node_count:
             return {**self._shown(kept), **self._no_example()}
-        if self._first is None:
+        first, message = self._first(self._model_host.draft)
+        if first is None:
             return {self.stage: notice_message(notice="No recorded run found; press Run.")}
-        return {self.stage: self._first_message, self.form.save: file_of(self._first)}
-
-    # read only once, because most pages open with this run
-    @cached_property
-    def _first(self) -> StoredRun | None:
-        found = recordings.examples()
-        return recordings.example(found[0].name) if found else None
-
-    @cached_property
-    def _first_message(self) -> str:
-        return self._first.whole(stored=False) if self._first else ""
+        return {self.stage: message, self.form.save: file_of(first)}
 
     def example(self, name: Any, request: gr.Request) -> Updates:
         """Show the recorded run `name` and its description below the menu. A paused run is
@@ -282,9 +276,7 @@ class RunTab(RunHandlers):
             found = recordings.example(name)
         except SequoiaError as problem:
             return {self.stage: notice_message(error=f"Not opened: {problem}")}
-        menu = {
-            self.form.example: gr.update(info=found.meta.get("about", recordings.WELCOME_ABOUT))
-        }
+        menu = {self.form.example: gr.update(info=found.meta.get("about", ""))}
         return {**self._shown(found, stored=False), **self.discarded(request), **menu}
 
     def open(self, path: Any, request: gr.Request) -> Updates:
@@ -306,8 +298,9 @@ class RunTab(RunHandlers):
 
     # -- the models --------------------------------------------------------------------------------
 
-    async def watch(self) -> AsyncIterator[Updates]:
-        """Updates that show the state of loading, until loading has succeeded or failed."""
+    async def watch(self, prompt: Any = None) -> AsyncIterator[Updates]:
+        """Updates that show the state of loading, until loading has succeeded or failed. prompt:
+        see `chatting`."""
         reported = None
         settled = False
         while not settled:
@@ -318,7 +311,7 @@ class RunTab(RunHandlers):
                 yield {
                     self.header: self._model_host.status_json(),
                     self.form.run: gr.update(value=RUN if settled else LOADING),
-                    **(self.chatting() if settled else {}),
+                    **(self.chatting(prompt) if settled else {}),
                 }
             if not settled:
                 await asyncio.sleep(0.2)
@@ -326,9 +319,28 @@ class RunTab(RunHandlers):
             words = f"The models could not be loaded: {reported.words}. Recorded runs still play."
             yield {self.stage: notice_message(error=words)}
 
-    def chatting(self) -> Updates:
-        """The update of the "As a chat message" box: shown and ticked if the models have a chat
-        template, else hidden."""
+    def chatting(self, prompt: Any = None) -> Updates:
+        """Updates for models with or without a chat template: the "As a chat message" box is shown
+        and ticked, or hidden, and the example prompts are of their kind. prompt: the one in the
+        form. An example for the other kind of models is replaced."""
         pair = self._model_host.pair_now
         able = pair is not None and pair.template is not None
-        return {self.form.chat: gr.update(visible=able, value=True)}
+        updates: Updates = {self.form.chat: gr.update(visible=able, value=True)}
+        if pair is None:
+            return updates
+        instead = prompt_instead(prompt, able)
+        return {
+            **updates,
+            self.form.prompt: gr.skip() if instead is None else gr.update(value=instead),
+            self.form.example_prompt: gr.update(choices=prompt_choices(able)),
+        }
+
+
+def _first(draft: str) -> tuple[StoredRun | None, str]:
+    """The run of the film, without what only the film says of it, and its message. None if there is
+    none."""
+    found = recordings.film(draft)
+    if found is None:
+        return None, ""
+    found.meta.pop("opening", None)
+    return found, found.whole(stored=False)

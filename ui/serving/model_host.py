@@ -61,7 +61,8 @@ class Status:
 
 class ModelHost:
     """Loads a pair with `load`, measures it with `measure` and plans a tree, so that the first run
-    does not wait for these. waiting: the maximum length of the queue.
+    does not wait for these. waiting: the maximum length of the queue. draft: the name of the draft
+    that `load` loads.
 
     `version` counts the pairs loaded so far. The callbacks in `before_unload` are called before a
     pair's memory is freed. Code that keeps part of a pair after its turn must register a callback
@@ -76,6 +77,7 @@ class ModelHost:
         waiting: int,
         measure: Measure = machine,
         owner: Owner | None = None,
+        draft: str = "",
     ) -> None:
         self.queue = FairQueue(waiting)
         self.owner = owner or Owner()
@@ -87,6 +89,7 @@ class ModelHost:
         self.version = 0
         self._log = printer()
         self._load = load
+        self._draft = draft
         self._pair = None
         self._lost = ""  # why the pair's GPU no longer works, or ""
         self.status = Status("loading", "loading the models")
@@ -135,6 +138,11 @@ class ModelHost:
         """The pair. None while a pair is being loaded, if none could be loaded, or if its GPU has
         stopped working."""
         return None if self._lost or not self.settled else self._pair
+
+    @property
+    def draft(self) -> str:
+        """The name of the draft that is loaded or, before the first is, of the one that will be."""
+        return self._pair.draft.name if self._pair else self._draft
 
     async def until_settled(self) -> None:
         """Wait until loading has succeeded or failed."""

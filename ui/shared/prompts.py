@@ -1,4 +1,4 @@
-"""The example prompts in assets/prompts.json, the check of a prompt's length, the texts on which
+"""The example prompts in assets/, the check of a prompt's length, the texts on which
 acceptance was counted, the kind of a text, and the default temperature of the forms."""
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from sequoia.text_files import load_json
 # not 0: at 0 the bundled pair soon repeats itself, which flatters speculative decoding
 TEMPERATURE = 0.6
 FILE = ASSETS / "prompts.json"
+CHAT = ASSETS / "chat_prompts.json"  # questions, for models that answer chat messages
+_CHAT_EXAMPLES = 6
 CODE = "code"
 PROSE = "prose"
 _SURELY_CODE = re.compile(
@@ -50,6 +52,11 @@ def require_length(prompt: str, most: int, subject: str = "the prompt has") -> N
 def presets() -> tuple[Preset, ...]:
     """The example prompts, in the order of the file. The first is the default prompt."""
     return read_prompts(FILE)
+
+
+def chat_presets() -> tuple[Preset, ...]:
+    """As `presets`, for models that answer chat messages: the first of CHAT."""
+    return read_prompts(CHAT)[:_CHAT_EXAMPLES]
 
 
 def read_prompts(path: Path) -> tuple[Preset, ...]:

@@ -18,6 +18,7 @@ from ui.lossless.tables import opening
 from ui.run import recordings
 from ui.run.meta import recorded
 from ui.run.report import drafted_lane
+from ui.serving.model_host import ModelHost
 from ui.shared.events import QUIET
 from ui.shared.layout import drawn
 
@@ -25,7 +26,8 @@ from ui.shared.layout import drawn
 class TourTab:
     """The view's component and its handlers. Its last stop tests decoders, as `lossless` does."""
 
-    def __init__(self, lossless: LosslessTab) -> None:
+    def __init__(self, model_host: ModelHost, lossless: LosslessTab) -> None:
+        self._model_host = model_host
         self._lossless = lossless
 
     def build(self) -> None:
@@ -41,7 +43,7 @@ class TourTab:
 
     def start(self) -> str:
         """The JSON text of the tour's recorded runs and hardware profiles."""
-        return message()
+        return message(self._model_host.draft)
 
 
 FOLDER = ASSETS / "lessons"
@@ -58,17 +60,17 @@ def recorded_run(name: str) -> Run:
     return Run.from_json((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
 
 
-def message() -> str:
+def message(draft: str) -> str:
     """The JSON text of the tour's recorded runs and hardware profiles: {"runs": {name: run},
     "profiles": {name: profile}, "tests": HTML}, with the names used in tour.json. The opening
-    run has its lane's name and, if timed, its speed-up over plain decoding. tests: two recorded
-    tests of losslessness."""
+    run is that of the film (see `recordings.film`); it has its lane's name and, if timed, its
+    speed-up over plain decoding. tests: two recorded tests of losslessness."""
     settings = tour()
     return json_text(
         {
             "runs": {
                 **{name: _parts(recorded_run(name)) for name in settings["recordings"]},
-                OPENING: _opening(),
+                OPENING: _opening(draft),
             },
             "profiles": {name: named_profile(name).to_dict() for name in settings["machines"]},
             "tests": opening(),
@@ -76,8 +78,8 @@ def message() -> str:
     )
 
 
-def _opening() -> dict[str, Any]:
-    film = recordings.film()
+def _opening(draft: str) -> dict[str, Any]:
+    film = recordings.film(draft)
     if film is None:
         return {}
     log = film.log()

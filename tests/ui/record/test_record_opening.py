@@ -98,7 +98,7 @@ def test_the_opening_run_is_written_to_the_given_folder(
 def test_a_run_is_recorded_at_the_given_temperature_or_that_of_its_preset(
     options: list[str], temperature: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(command, "opened_host", lambda: None)
+    monkeypatch.setattr(command, "host_of", lambda *_: None)
     asked = []
     made = candidate("a", 1.0).run
     monkeypatch.setattr(command, "record", lambda request, *_: asked.append(request) or made)

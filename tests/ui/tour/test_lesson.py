@@ -20,7 +20,7 @@ def test_the_machines_have_named_hardware_profiles() -> None:
 
 
 def test_the_message_has_every_run_and_profile_that_the_stops_name() -> None:
-    message = json.loads(lesson.message())
+    message = json.loads(lesson.message(""))
     tour = lesson.tour()
     for stop in ("chain", "tree", "yours"):
         assert message["runs"][tour[stop]["recording"]]["steps"]
