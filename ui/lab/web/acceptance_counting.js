@@ -92,7 +92,7 @@ export class AcceptanceCounting {
   }
 
   number(line, label, value, part, name) {
-    const wrap = el("span", { class: "sq-lab-field sq-dim" }, line);
+    const wrap = el("span", { class: "sq-lab-field sq-unbroken sq-dim" }, line);
     addTerm(wrap, label, label === "Temp." ? "temperature" : label);
     const field = numberField(wrap, part, { inputmode: "decimal", "aria-label": name });
     field.value = value;

@@ -110,7 +110,7 @@ export class LabTreeControls {
 
   makeLevels(host) {
     const { state } = this;
-    const levels = el("span", { class: "sq-lab-field sq-dim" }, host);
+    const levels = el("span", { class: "sq-lab-field sq-unbroken sq-dim" }, host);
     addTerm(levels, "Levels ≤", "levels");
     this.levels = this.numeric(levels, "levels", "Level cap; empty for none", (field) => {
       if (["", "any"].includes(field.value.trim())) return state.set({ levels: null });

@@ -52,7 +52,11 @@ export class MachinePanel {
     const measure = { text: "Measure", hint: "Measure, compare and edit machines" };
     show(button(panel.tools, { ...measure, act: () => openView("hardware") }), canRun);
     const line = el("div", { class: "sq-lab-line" }, panel.body);
-    el("label", { class: "sq-lab-field sq-dim", text: "Timed on", for: "sq-lab-clock" }, line);
+    el(
+      "label",
+      { class: "sq-lab-field sq-unbroken sq-dim", text: "Timed on", for: "sq-lab-clock" },
+      line,
+    );
     const look = { class: "sq-input sq-lab-menu", "data-part": "clock", id: "sq-lab-clock" };
     this.menu = el("select", look, line);
     this.menu.addEventListener("change", () => this.select(this.menu.value));

@@ -58,7 +58,7 @@ export class PairTable {
     this.machine = el("span", { class: "sq-word sq-dim", "data-part": "machine" }, panel.titleBox);
     const table = el(
       "table",
-      { class: "md-table" },
+      { class: "md-table sq-full" },
       el("div", { class: "sq-wide sq-more-right" }, panel.body),
     );
     this.rows = headed(table, COLUMNS);
@@ -84,7 +84,7 @@ export class PairTable {
     el("small", { text: pair.tier, title: "Suggested: " + pair.needs }, name);
     const models = cell(row, 1);
     for (const one of [pair.target, pair.draft]) model(models, one);
-    text(cell(row, 2, { class: "md-number" }), pair.bytes);
+    text(cell(row, 2, { class: "sq-unbroken" }), pair.bytes);
     const licence = cell(row, 3, { text: pair.licences });
     if (pair.gated.length) el("small", { class: "md-gated", text: GATED }, licence);
     [pair.memory, pair.disk].forEach(({ fits, words }, i) => {

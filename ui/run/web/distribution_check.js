@@ -95,7 +95,7 @@ export class DistributionCheck {
       `, so the counted token takes the place of token ${position + 1} in the text of ${name}. `,
     );
     this.where.append(`This position was chosen before sampling: ${readable(rule)} `);
-    const aside = el("span", { class: "run-what-is-a-bit", text: "(" }, this.where);
+    const aside = el("span", { class: "sq-unbroken", text: "(" }, this.where);
     addTerm(aside, "what is a bit?", "bits");
     aside.append(").");
   }

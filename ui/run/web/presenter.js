@@ -87,7 +87,7 @@ export class Presenter {
     this.basis = el("span", {}, head);
     this.flag = el("span", { class: "sq-flag", text: "hypothetical" }, head);
     this.badge = el("span", { class: "sq-badge" }, head);
-    this.place = el("span", { class: "sq-present-place" }, head);
+    this.place = el("span", { class: "sq-present-place sq-dim" }, head);
     this.caption = el("p", { class: "sq-present-caption" }, page);
     this.tree = new PresenterTree(this.store.slow, page, () => this.paint());
     const texts = el("div", { class: "sq-present-texts" }, page);

@@ -57,7 +57,7 @@ export class PairTable {
     ratioCell(row, pair.per_step, pair.per_step_range);
     ratioCell(row, pair.step_time, pair.step_time_range);
     ratioCell(row, pair.ratio, [pair.least, pair.most]);
-    el("td", { class: "run-unbroken", text: p === null ? "–" : pInWords(p) }, row);
+    el("td", { class: "sq-unbroken", text: p === null ? "–" : pInWords(p) }, row);
   }
 }
 
@@ -65,7 +65,7 @@ export class PairTable {
 function ratioCell(row, value, [least, most]) {
   const cell = el("td", { text: times(value) + " " }, row);
   const interval = `(${rounded(least)}–${rounded(most)})`;
-  el("span", { class: "run-unbroken", text: interval }, cell);
+  el("span", { class: "sq-unbroken", text: interval }, cell);
 }
 
 const pInWords = (p) => (p < 0.001 ? "< 0.001" : short(p));

@@ -134,7 +134,7 @@ export class WhereTimeWent {
   remedy(item, { words: what, predicted, label, parents }, speedup, i) {
     el("span", { text: readable(what) }, item);
     if (known(predicted)) el("b", { text: times(predicted) }, item);
-    const source = el("span", { class: "run-remedy-label sq-dim" }, item);
+    const source = el("span", { class: "run-remedy-label sq-unbroken sq-dim" }, item);
     const words = label === "run" ? this.store.word : readable(label);
     addTerm(source, words, label.endsWith("what if") ? "what if" : words);
     const gain = signed(predicted - speedup);

@@ -59,7 +59,7 @@ function section(byLevel) {
     "data-wide": String(depths > MANY_DEPTHS),
   };
   const root = el("section", { class: "hw-one", "data-label": label, ...size });
-  const head = el("p", { class: "hw-one-head" }, root);
+  const head = el("p", { class: "hw-one-head sq-dim" }, root);
   el("span", { class: "sq-badge", "data-label": label, text: label }, head);
   el("span", { text: source(byLevel) }, head);
   const name = `${label}, ${source(byLevel)}: acceptance by rank and depth`;
@@ -85,7 +85,7 @@ function source({ name, runs, temperature, depths, ranks, of }) {
  * @returns {HTMLTableElement}
  */
 export function acceptanceTable(byLevel, place = "root") {
-  const table = el("table", { class: "hw-by-level" });
+  const table = el("table", { class: "hw-by-level sq-full" });
   const isMany = byLevel.depths > 1;
   const depths = Array.from({ length: byLevel.depths }, (_, depth) => (depth ? `${depth}` : place));
   const names = [isMany ? "depth →" : "child", ...(isMany ? ["all"] : []), ...depths];

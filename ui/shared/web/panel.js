@@ -53,7 +53,7 @@ function tile(host, key, label, term) {
   addTerm(el("div", { class: "sq-dim" }, made), label, term);
   const line = el("div", { class: "sq-tile-line" }, made);
   const value = el("span", { class: "sq-tile-value" }, line);
-  return { value, unit: el("span", { class: "sq-tile-unit sq-dim" }, line) };
+  return { value, unit: el("span", { class: "sq-tile-unit sq-unbroken sq-dim" }, line) };
 }
 
 /**

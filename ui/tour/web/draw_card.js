@@ -38,7 +38,7 @@ export class DrawCard {
   makeTable(host) {
     const box = el("div", { class: "sq-tour-draws" }, host);
     this.title = el("h4", { class: "sq-tour-sub" }, box);
-    const table = el("table", { class: "sq-table sq-tour-table" }, box);
+    const table = el("table", { class: "sq-table sq-full sq-tour-table" }, box);
     const { questions, drawn } = this.words;
     const names = [questions.left.word, questions.left.must, drawn];
     const body = headed(table, names);

@@ -101,7 +101,7 @@ export class SharesControl {
     bar.style.left = this.wide(this.kept[i]);
     el("span", { class: "sq-tour-aim" }, lane).style.left = this.wide(this.p[i]);
     this.bars.push(bar);
-    this.sums.push(el("span", { class: "sq-tour-sum" }, row));
+    this.sums.push(el("span", { class: "sq-tour-sum sq-dim" }, row));
     this.inputs.push(input);
     input.addEventListener("input", () => this.paint());
   }

@@ -154,7 +154,7 @@ export class WhichStop extends Stop {
     const table = speedupTable(compare.rates, profile, sizes, levels);
     const [row, column] = largest(table);
     const named = { machine: LESSON.machines[key].name, label: profile.source };
-    const made = el("table", { class: "sq-tour-heat" }, host);
+    const made = el("table", { class: "sq-full sq-tour-heat" }, host);
     el("caption", { text: this.say(title, named) }, made);
     const top = el("thead", {}, made);
     const over = el("tr", {}, top);

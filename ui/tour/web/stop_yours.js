@@ -131,7 +131,7 @@ export class YoursStop extends Stop {
    */
   compare(real, run) {
     const { yours, came, tokens, length, speedup } = this.words;
-    const table = el("table", { class: "sq-table sq-tour-table" }, this.result);
+    const table = el("table", { class: "sq-table sq-full sq-tour-table" }, this.result);
     const body = headed(table, ["", tokens, "÷ " + length, "= " + speedup]);
     if (this.guess) row(body, yours, this.guess);
     row(body, this.say(came, { lane: run.lane, label: run.label }), real);

@@ -71,7 +71,7 @@ export class RunsPanel {
   }
 
   makeBars(host) {
-    const table = el("table", { class: "sq-table wk-table", "data-part": "emitted" }, host);
+    const table = el("table", { class: "sq-table sq-full wk-table", "data-part": "emitted" }, host);
     el("caption", { text: "How often each word comes first, compared with p" }, table);
     const body = headed(table, ["word", "", "p", "measured", "exact"]);
     this.rows = Array.from({ length: MOST_WORDS }, (_, i) => {
@@ -86,7 +86,7 @@ export class RunsPanel {
   }
 
   makeFacts(host) {
-    const table = el("table", { class: "sq-table wk-table", "data-part": "facts" }, host);
+    const table = el("table", { class: "sq-table sq-full wk-table", "data-part": "facts" }, host);
     el("caption", { text: "Distance of the output from p, and tokens per step" }, table);
     const noise = ["noise floor", "noise floor"];
     const body = headed(table, ["", "measured", noise, "exact"]);
@@ -103,7 +103,11 @@ export class RunsPanel {
   }
 
   makeVerifiers(host) {
-    const table = el("table", { class: "sq-table wk-table", "data-part": "verifiers" }, host);
+    const table = el(
+      "table",
+      { class: "sq-table sq-full wk-table", "data-part": "verifiers" },
+      host,
+    );
     el("caption", { text: ALL_VERIFIERS }, table);
     const names = ["verifier", "steps with no guess accepted", "tokens per step"];
     const body = headed(table, names);
@@ -255,7 +259,7 @@ export class RunsPanel {
 /** @type {(row: HTMLElement) => LimitedCell} */
 function limitedCell(row) {
   const cell = el("td", {}, row);
-  return { value: el("span", {}, cell), limit: el("span", { class: "wk-limit" }, cell) };
+  return { value: el("span", {}, cell), limit: el("span", { class: "wk-limit sq-dim" }, cell) };
 }
 
 const share = (value) => percent(Math.abs(value) < ROUNDING ? 0 : value, 1);

@@ -18,8 +18,8 @@ export class DpExplain {
     this.makeRecurrence();
     this.line = el("p", { class: "dp-sentence", "data-part": "dp-sentence" }, this.root);
     const words = el("div", { class: "dp-words" }, this.root);
-    this.meaning = el("p", { class: "dp-note" }, words);
-    this.standing = el("p", { class: "dp-note" }, words);
+    this.meaning = el("p", { class: "dp-note sq-dim" }, words);
+    this.standing = el("p", { class: "dp-note sq-dim" }, words);
     this.makeChart();
     const spoken = { class: "sq-spoken", "aria-live": "polite", "data-part": "dp-live" };
     this.spoken = el("p", spoken, this.root);
@@ -28,10 +28,9 @@ export class DpExplain {
   // The recurrence, which is the same for every cell. Its operands are marked as in the sentence
   // below it and in the table.
   makeRecurrence() {
-    const look = { class: "dp-recurrence", "data-part": "dp-recurrence" };
+    const look = { class: "dp-recurrence sq-dim", "data-part": "dp-recurrence" };
     const formula = el("p", look, this.root);
-    const add = (words, part = "") =>
-      el("span", { text: words, class: part ? "dp-part dp-part-" + part : null }, formula);
+    const add = (words, part = "") => formula.appendChild(span({ text: words, part }));
     addTerm(add(""), "Recurrence", "DP recurrence");
     add(": ");
     add("T[n,ℓ,b]", "cell");
@@ -62,8 +61,6 @@ export class DpExplain {
    */
   paint(table, cell, aloud) {
     const parts = dpWords.parts(table, cell);
-    const span = ({ text: words, part }) =>
-      el("span", { text: words, class: part ? "dp-part dp-part-" + part : null });
     this.line.replaceChildren(...parts.map(span));
     const meaning = dpWords.meaning(table, cell);
     const standing = dpWords.standing(table, cell);
@@ -105,3 +102,6 @@ export class DpExplain {
     attr(this.svg, "aria-label", words);
   }
 }
+
+const span = ({ text: words, part }) =>
+  el("span", { text: words, class: part ? "sq-unbroken dp-part-" + part : null });

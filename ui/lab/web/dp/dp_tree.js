@@ -46,7 +46,7 @@ class DpTree {
     this.box = el("div", { class: "dp-tree", "data-part": "dp-tree" }, host);
     this.view = new TreeView(this.box, { cls: "sq-tree-whole", dots: PARTS });
     const none = "No tree exists for this cell.";
-    this.empty = el("p", { class: "dp-note dp-tree-empty", text: none }, this.box);
+    this.empty = el("p", { class: "dp-note dp-tree-empty sq-dim", text: none }, this.box);
   }
 
   /**

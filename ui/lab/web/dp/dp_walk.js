@@ -86,7 +86,7 @@ export class DpWalk {
   makeRow() {
     const node = el("div", { class: "dp-step", role: "option" }, this.long);
     const [index, cell, what] = ["i", "cell", "what"].map((name) =>
-      el("span", { class: "dp-step-" + name }, node),
+      el("span", { class: "sq-dim dp-step-" + name }, node),
     );
     return { node, index, cell, what };
   }
