@@ -57,7 +57,7 @@ def checked(
         with alone():
             return adapter.validate_python(data, context={"trees": trees})
     except ValidationError as problem:
-        raise error(_sentence(problem)) from None
+        raise error(sentence(problem)) from None
 
 
 def json_of(adapter: TypeAdapter[Any], value: Any, trees: Mapping[Any, int] | None = None) -> bytes:
@@ -71,11 +71,12 @@ def json_of(adapter: TypeAdapter[Any], value: Any, trees: Mapping[Any, int] | No
     return data
 
 
-def _sentence(problem: ValidationError) -> str:
-    """Such as "steps.3.tokens.0: 'x'; input should be a valid integer"."""
+def sentence(problem: ValidationError) -> str:
+    """What is wrong first, such as "steps.3.tokens.0: 'x'; input should be a valid integer"."""
     first = problem.errors(include_url=False, include_context=False)[0]
     where = ".".join(str(part)[:40] for part in first["loc"])
-    message = first["msg"][0].lower() + first["msg"][1:]
+    message = first["msg"].removeprefix("Value error, ")
+    message = message[0].lower() + message[1:]
     if first["type"] == "missing":
         return f"{where} is missing"
     return f"{where}: {shown(first['input'])}; {message}"

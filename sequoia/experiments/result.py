@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from sequoia.checked_types import sentence
 from sequoia.diagnosis.student_t import critical_value
 from sequoia.errors import BadTrace
 
@@ -86,9 +87,7 @@ class ExperimentResult(Finite):
         try:
             return cls.model_validate_json(text)
         except ValidationError as problem:
-            first = problem.errors()[0]
-            place = ".".join(map(str, first["loc"])) or "file"
-            raise BadTrace(f"not the result of an experiment: {place}: {first['msg']}") from None
+            raise BadTrace(f"not the result of an experiment: {sentence(problem)}") from None
 
 
 # -- means and ratios over prompts, with 95% confidence intervals (Student's t). Ratios are paired:

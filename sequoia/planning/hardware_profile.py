@@ -9,31 +9,31 @@ measuring/hardware.py).
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, fields
 from datetime import date as Date
 from datetime import datetime
 from functools import cached_property
+from itertools import pairwise
 from numbers import Real
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
 from pydantic.dataclasses import dataclass
 
 from sequoia.algorithm.acceptance import non_increasing
-from sequoia.errors import BadProfile, SequoiaError
-from sequoia.planning.roofline import Roofline, RooflineDevice, RooflineModel, checked
-from sequoia.validate_input import (
-    as_file,
-    check_format,
-    items,
-    number,
-    one_of,
-    read_json,
-    short_text,
-    shown,
-    whole,
-)
+from sequoia.checked_types import sentence
+from sequoia.errors import BadProfile
+from sequoia.planning.roofline import Roofline, RooflineDevice, RooflineModel
+from sequoia.validate_input import as_file, check_format, one_of, read_json, shown, whole
 
 Point = tuple[int, float, float]  # size, seconds, spread
 
@@ -43,7 +43,7 @@ MAX_SECONDS = 1e6
 LEAST_SECONDS = 1e-12  # of a pass
 MAX_TEXT = 200
 MAX_JSON_CHARS = 256 * 1024
-SOURCES = ("measured", "recorded", "paper", "simulated")
+Source = Literal["measured", "recorded", "paper", "simulated"]
 # keys of a roofline in a profile's file
 _ROOFLINE_NEEDED = ("device", "target", "draft")
 _ROOFLINE_OPTIONS = (
@@ -56,88 +56,51 @@ _ROOFLINE_OPTIONS = (
 )
 
 
-# -- checks ----------------------------------------------------------------------------------------
+# -- the types of the fields -----------------------------------------------------------------------
 
 
-def _points(points: Any, name: str, least: float, error: type[SequoiaError]) -> tuple[Point, ...]:
-    points = tuple(
-        _point(point, f"{name}[{i}]", least)
-        for i, point in enumerate(_items(points, name, MAX_POINTS))
-    )
-    if not points:
-        raise error(f"{name} has no points; expected 1 to {MAX_POINTS}")
-    for i in range(1, len(points)):
-        if points[i][0] <= points[i - 1][0]:
-            raise error(
-                f"{name}[{i}] has size {points[i][0]}; it must be above the "
-                f"{points[i - 1][0]} before it"
-            )
+def _increasing(points: tuple[Point, ...]) -> tuple[Point, ...]:
+    sizes = [size for size, _, _ in points]
+    if any(left >= right for left, right in pairwise(sizes)):
+        raise ValueError("sizes must increase")
     return points
 
 
-def _from_plain(points: Any, name: str, error: type[SequoiaError]) -> tuple[Point, ...]:
-    points = _points(points, name, LEAST_SECONDS, error)
+def _from_plain(points: tuple[Point, ...]) -> tuple[Point, ...]:
     if points[0][0] != 1:
-        raise error(f"{name} starts at {points[0][0]} nodes; it must start at 1 (plain decoding)")
+        raise ValueError("the first size must be 1 (plain decoding)")
     return points
 
 
-def _overhead(value: Any, name: str, error: type[SequoiaError]) -> tuple[Point, ...]:
-    return _points([(1, value, 0.0)] if isinstance(value, Real) else value, name, 0.0, error)
+def _as_points(value: Any) -> Any:
+    return [(1, value, 0.0)] if isinstance(value, Real) else value
 
 
-def _point(point: Any, name: str, least: float) -> Point:
-    size, seconds, spread = _exactly(point, name, 3, "size, seconds, spread")
-    return (
-        whole(size, f"size of {name}", 1, MAX_SIZE, BadProfile),
-        number(seconds, f"seconds of {name}", least, MAX_SECONDS, BadProfile),
-        number(spread, f"spread of {name}", 0, MAX_SECONDS, BadProfile),
-    )
+def _as_pairs(versions: Any) -> Any:
+    return sorted(versions.items()) if isinstance(versions, Mapping) else versions
 
 
-def _versions(versions: Any, name: str, error: type[SequoiaError]) -> tuple[tuple[str, str], ...]:
-    pairs = _items(versions.items() if isinstance(versions, Mapping) else versions, name, 32)
-    named = (_exactly(pair, f"an entry of {name}", 2, "name, version") for pair in pairs)
-    return tuple(
-        sorted(
-            (
-                short_text(key, f"name in {name}", MAX_TEXT, error),
-                short_text(version, f"value in {name}", MAX_TEXT, error),
-            )
-            for key, version in named
-        )
-    )
-
-
-def _exactly(value: Any, name: str, count: int, meaning: str) -> tuple[Any, ...]:
-    parts = _items(value, name, count)
-    if len(parts) != count:
-        raise BadProfile(f"{name} has {len(parts)} parts; it must have {count}: {meaning}")
-    return parts
-
-
-def _items(value: Any, name: str, most: int) -> tuple[Any, ...]:
-    found = items(value, f"{name} must be a list", most, BadProfile)
-    if len(found) > most:
-        raise BadProfile(f"{name} has more than the {most} entries allowed")
-    return found
-
-
-def _iso_date(value: Any, name: str, error: type[SequoiaError]) -> str:
+def _iso_date(text: str) -> str:
     try:
-        datetime.fromisoformat(short_text(value, name, MAX_TEXT, error))
+        datetime.fromisoformat(text)
     except ValueError:
-        raise error(f"{name}: {shown(value)} is not an ISO date such as 2025-01-31") from None
-    return value
+        raise ValueError("it must be an ISO date such as 2025-01-31") from None
+    return text
 
 
-Text = Annotated[str, checked(short_text, MAX_TEXT)]
+Text = Annotated[str, Field(strict=True, max_length=MAX_TEXT)]
+Time = Annotated[float, Field(strict=True, ge=0, le=MAX_SECONDS)]
+Size = Annotated[int, Field(strict=True, ge=1, le=MAX_SIZE)]
+PassPoint = tuple[Size, Annotated[Time, Field(ge=LEAST_SECONDS)], Time]
+Several = Field(min_length=1, max_length=MAX_POINTS)
+PassPoints = Annotated[tuple[PassPoint, ...], Several, AfterValidator(_increasing)]
+Points = Annotated[tuple[tuple[Size, Time, Time], ...], Several, AfterValidator(_increasing)]
 
 
 # -- the profile -----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=ConfigDict(allow_inf_nan=False))
 class HardwareProfile:
     """Times of a pair on one machine. Raises BadProfile naming the field, the value and the bound.
 
@@ -145,9 +108,9 @@ class HardwareProfile:
     which is plain decoding. draft_seconds: points of the draft pass, by the number of nodes it
     processes. overhead_seconds: points of the time that a step spends outside both models, by the
     step's number of nodes; or one number for all sizes. level_overhead: seconds added to the
-    overhead for each draft pass. prefix_length: tokens in the KV cache before a pass. source: one
-    of SOURCES. date: ISO 8601. versions: library to version. calibrated_nodes: see
-    `calibrated_up_to`; None means the largest size in target_seconds.
+    overhead for each draft pass. prefix_length: tokens in the KV cache before a pass. date: ISO
+    8601. versions: library to version. calibrated_nodes: see `calibrated_up_to`; None means the
+    largest size in target_seconds.
 
     Sizes increase within each list. Between two points, time is interpolated linearly and never
     decreases. Sizes below the first point get the time of the first point. For sizes above the last
@@ -159,15 +122,25 @@ class HardwareProfile:
     dtype: Text
     target: Text
     draft: Text
-    prefix_length: Annotated[int, checked(whole, 0, 2**24)]
-    target_seconds: Annotated[tuple[Point, ...], checked(_from_plain)]
-    draft_seconds: Annotated[tuple[Point, ...], checked(_points, LEAST_SECONDS)]
-    source: Annotated[str, checked(one_of, SOURCES)]
-    date: Annotated[str, checked(_iso_date)]
-    overhead_seconds: Annotated[tuple[Point, ...], checked(_overhead)] = ((1, 0.0, 0.0),)
-    versions: Annotated[tuple[tuple[str, str], ...], checked(_versions)] = ()
-    level_overhead: Annotated[float, checked(number, 0, MAX_SECONDS)] = 0.0
-    calibrated_nodes: Annotated[int | None, checked(whole, 0, MAX_SIZE, optional=True)] = None
+    prefix_length: Annotated[int, Field(strict=True, ge=0, le=2**24)]
+    target_seconds: Annotated[PassPoints, AfterValidator(_from_plain)]
+    draft_seconds: PassPoints
+    source: Source
+    date: Annotated[Text, AfterValidator(_iso_date)]
+    overhead_seconds: Annotated[Points, BeforeValidator(_as_points)] = ((1, 0.0, 0.0),)
+    versions: Annotated[
+        tuple[tuple[Text, Text], ...], Field(max_length=32), BeforeValidator(_as_pairs)
+    ] = ()
+    level_overhead: Time = 0.0
+    calibrated_nodes: Annotated[int, Field(strict=True, ge=0, le=MAX_SIZE)] | None = None
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _refused(cls, data: Any, make: Callable[[Any], HardwareProfile]) -> HardwareProfile:
+        try:
+            return make(data)
+        except ValidationError as problem:
+            raise BadProfile(sentence(problem)) from None
 
     @classmethod
     def roofline(
@@ -266,14 +239,7 @@ class HardwareProfile:
         data = check_format(data, "profile", BadProfile)
         if "roofline" in data:
             data = _with_roofline(data)
-        optional = {"level_overhead": 0.0, "calibrated_nodes": None}
-        names = [field.name for field in fields(cls)]
-        needed = [name for name in names if name not in optional]
-        if missing := [name for name in needed if name not in data]:
-            raise BadProfile(
-                f"the profile has no {', '.join(missing)}; it needs {', '.join(needed)}"
-            )
-        return cls(**{name: {**optional, **data}[name] for name in names})
+        return cls(**{one.name: data[one.name] for one in fields(cls) if one.name in data})
 
     def to_json(self) -> str:
         """The profile as the text of a file."""

@@ -112,7 +112,7 @@ def test_profiles_are_kept_over_a_reload_exported_and_removed(
     with page.expect_file_chooser() as chooser:
         page.click("#hw-open")
     chooser.value.set_files(file)
-    says = "seconds of target_seconds[0]: -1 is not a number"
+    says = "target_seconds.0.1: -1; input should be greater than or equal to"
     page.locator("#hw-view [data-part=banner]").get_by_text(says).wait_for(timeout=20_000)
     assert board(page, "view.profile.label") == "measured"
     assert page.evaluate("window.hit") is None
