@@ -2,6 +2,7 @@
 import { numberField } from "./number_field.js";
 import { Refusal } from "../../shared/web/refusal.js";
 import { button, el, show, text } from "../../shared/web/dom.js";
+import { fillMenu, textArea } from "../../shared/web/fields.js";
 import { makeFold, progressBar } from "../../shared/web/panel.js";
 import { sentence } from "../../shared/web/format.js";
 import { rove } from "../../shared/web/roving_focus.js";
@@ -75,20 +76,13 @@ export class AcceptanceCounting {
   }
 
   makeText() {
-    this.own = el(
-      "textarea",
-      {
-        class: "sq-input",
-        rows: "3",
-        maxlength: "4000",
-        spellcheck: "false",
-        hidden: "",
-        "aria-label": "Your own text",
-        placeholder: "Your own text. It is continued or only read, depending on the method.",
-        "data-part": "count-text",
-      },
-      this.box,
-    );
+    this.own = textArea(this.box, "count-text", {
+      rows: "3",
+      maxlength: "4000",
+      hidden: "",
+      "aria-label": "Your own text",
+      placeholder: "Your own text. It is continued or only read, depending on the method.",
+    });
   }
 
   number(line, label, value, part, name) {
@@ -115,8 +109,8 @@ export class AcceptanceCounting {
    * @param {Entry[]} [prompts]
    */
   offer(ways, prompts) {
-    fillMenu(this.way, ways);
-    fillMenu(this.from, prompts);
+    if (ways) fillMenu(this.way, ways);
+    if (prompts) fillMenu(this.from, prompts);
     this.explain();
   }
 
@@ -186,11 +180,3 @@ const measured = ({ words, accepted, visited, texts, temperature }) => ({
   visited,
   own: true,
 });
-
-function fillMenu(menu, entries) {
-  if (!entries) return;
-  const { value } = menu;
-  const option = ({ key, label }) => el("option", { value: key, text: label });
-  menu.replaceChildren(...entries.map(option));
-  if (value) menu.value = value;
-}

@@ -9,6 +9,7 @@ import * as planner from "../../shared/web/planner.js";
 import { PowerLaw } from "./power_law.js";
 import { Refusal } from "../../shared/web/refusal.js";
 import { attr, button, el, segments, show, text } from "../../shared/web/dom.js";
+import { fillMenu, textArea } from "../../shared/web/fields.js";
 import { makeChoices, makeFold, makePanel } from "../../shared/web/panel.js";
 import { rove } from "../../shared/web/roving_focus.js";
 import { saveText } from "../../shared/web/save_file.js";
@@ -148,18 +149,11 @@ export class AcceptanceEditor {
 
   makePasting(host) {
     this.pasting = el("div", { class: "sq-lab-paste", hidden: "" }, host);
-    this.sheet = el(
-      "textarea",
-      {
-        class: "sq-input",
-        rows: "4",
-        spellcheck: "false",
-        "aria-label": "A vector: numbers or JSON",
-        placeholder: '0.7, 0.1, 0.05\nor {"rates": [0.7, 0.1]}',
-        "data-part": "sheet",
-      },
-      this.pasting,
-    );
+    this.sheet = textArea(this.pasting, "sheet", {
+      rows: "4",
+      "aria-label": "A vector: numbers or JSON",
+      placeholder: '0.7, 0.1, 0.05\nor {"rates": [0.7, 0.1]}',
+    });
     const line = el("div", { class: "sq-lab-line" }, this.pasting);
     button(line, {
       text: "Use these",
@@ -191,9 +185,8 @@ export class AcceptanceEditor {
   // -- choosing, editing and saving ------------------------------------------------------------
 
   offer() {
-    const option = ({ key, label }) => el("option", { value: key, text: label });
-    const own = el("option", { value: OWN, text: "your own", hidden: "" });
-    this.menu.replaceChildren(...this.presets.map(option), own);
+    fillMenu(this.menu, this.presets);
+    el("option", { value: OWN, text: "your own", hidden: "" }, this.menu);
   }
 
   /**

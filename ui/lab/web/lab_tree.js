@@ -10,8 +10,7 @@ import { TreeNumbers } from "./tree_numbers.js";
 import * as planner from "../../shared/web/planner.js";
 import { el, text } from "../../shared/web/dom.js";
 import * as treeFrame from "../../shared/web/tree_frame.js";
-import * as treeLayout from "../../shared/web/tree_layout.js";
-import { keyOf } from "../../shared/web/tree_layout.js";
+import { keyOf, topology } from "../../shared/web/tree_layout.js";
 import { TreeView } from "../../shared/web/tree_view.js";
 
 /**
@@ -148,7 +147,7 @@ export class LabTree {
     if (this.#readFor === key) return;
     this.#readFor = key;
     this.takeTree(state.shown, state.parents);
-    this.topo = treeLayout.topology(this.parents);
+    this.topo = topology(this.parents);
     this.f = planner.scores(this.parents, state.even);
     this.worth = this.f.slice();
     for (let node = this.parents.length - 1; node > 0; node--)

@@ -4,6 +4,7 @@ import { readTree } from "./read_tree.js";
 import * as planner from "../../shared/web/planner.js";
 import * as shapes from "./tree_shapes.js";
 import { attr, button, el, segments, show, text } from "../../shared/web/dom.js";
+import { textArea } from "../../shared/web/fields.js";
 import * as format from "../../shared/web/format.js";
 import { makeChoices } from "../../shared/web/panel.js";
 import { rove } from "../../shared/web/roving_focus.js";
@@ -139,16 +140,11 @@ export class LabTreeControls {
 
   makePasting(host) {
     this.pasting = el("div", { class: "sq-lab-paste", hidden: "" }, host);
-    const look = { class: "sq-input", rows: "3", spellcheck: "false", "data-part": "tree-sheet" };
-    this.sheet = el(
-      "textarea",
-      {
-        ...look,
-        "aria-label": "A tree",
-        placeholder: "for example, the parent of each node: -1 0 0 1",
-      },
-      this.pasting,
-    );
+    this.sheet = textArea(this.pasting, "tree-sheet", {
+      rows: "3",
+      "aria-label": "A tree",
+      placeholder: "for example, the parent of each node: -1 0 0 1",
+    });
     button(this.pasting, { text: "Read it", part: "use-tree", act: () => this.read() });
   }
 

@@ -2,6 +2,7 @@
    Run, the profile that times a run is called the run's clock. */
 import { Chart, followTheme } from "../../shared/web/chart.js";
 import { button, el, show, text } from "../../shared/web/dom.js";
+import { fillMenu } from "../../shared/web/fields.js";
 import * as format from "../../shared/web/format.js";
 import { openView } from "../../shared/web/navigation.js";
 import { makeFold, makePanel, makeTiles } from "../../shared/web/panel.js";
@@ -119,11 +120,8 @@ export class MachinePanel {
   }
 
   offer() {
-    const value = this.menu.value;
     const here = `${this.place} (${this.here ? this.here.source : "not timed yet"})`;
-    this.menu.replaceChildren(el("option", { value: HERE, text: here }));
-    for (const { key, label } of this.others) el("option", { value: key, text: label }, this.menu);
-    this.menu.value = value;
+    fillMenu(this.menu, [{ key: HERE, label: here }, ...this.others]);
     if (this.menu.selectedIndex < 0) this.menu.value = HERE;
   }
 

@@ -3,7 +3,6 @@
    cost. And the files that the tree is saved as. */
 import { makeTiles } from "../../shared/web/panel.js";
 import * as exportTree from "./export_tree.js";
-import { formatShare } from "./export_tree.js";
 import * as planner from "../../shared/web/planner.js";
 import * as shapes from "./tree_shapes.js";
 import { button, el, show, text } from "../../shared/web/dom.js";
@@ -133,7 +132,7 @@ export class TreeNumbers {
     if (!grows) return;
     const gain = growth.gains[n - 1];
     const share = gain / growth.totals[n - 2];
-    const words = `The last node adds ${formatShare(gain)} tokens per step (+${format.percent(share)})`;
+    const words = `The last node adds ${exportTree.formatShare(gain)} tokens per step (+${format.percent(share)})`;
     if (!profile) return text(this.margin, words + ".");
     const { times } = this.state;
     const cost = times[n - 1] - times[n - 2];

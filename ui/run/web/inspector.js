@@ -3,8 +3,7 @@
    Under either is the story of the step. */
 import { attr, button, el, pool, show, text } from "../../shared/web/dom.js";
 import { DrawBar, DrawMeter } from "../../shared/web/draw_bar.js";
-import { count, known, ms, percent, prob } from "../../shared/web/format.js";
-import * as format from "../../shared/web/format.js";
+import { apart, count, known, ms, percent, prob } from "../../shared/web/format.js";
 import { makePanel } from "../../shared/web/panel.js";
 import { rove } from "../../shared/web/roving_focus.js";
 import { finish, sourced } from "../../shared/web/run_words.js";
@@ -281,7 +280,7 @@ class TrialRow {
   // Without a draw u (top-k match) or at temperature 0, there is no comparison to show.
   fillDraw(trial, isDrawn) {
     const ratio = stepWords.acceptanceRatio(trial);
-    const pair = isDrawn ? format.apart(trial.u, ratio) : [];
+    const pair = isDrawn ? apart(trial.u, ratio) : [];
     this.bar.root.style.visibility = isDrawn ? "" : "hidden";
     this.bar.paint(trial.u, ratio);
     text(this.ratio, isDrawn ? "u " + pair.join(trial.accepted ? " < " : " ≥ ") : "");

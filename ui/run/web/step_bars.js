@@ -1,8 +1,7 @@
 /* A bar chart of the steps around the current one. The times of their phases are stacked above the
    axis, and their tokens are below it. */
 import { makePanel } from "../../shared/web/panel.js";
-import * as dom from "../../shared/web/dom.js";
-import { attr, el, pool, svg, text } from "../../shared/web/dom.js";
+import { attr, el, pool, sized, svg, text } from "../../shared/web/dom.js";
 import * as format from "../../shared/web/format.js";
 import { draftedOf, secondsOf } from "../../shared/web/step_view.js";
 import * as treeLayout from "../../shared/web/tree_layout.js";
@@ -72,7 +71,7 @@ export class StepBars {
     };
     this.labels = pool(() => svg("text", { class: "sq-axis" }, this.chart));
     this.listen();
-    this.size = dom.sized(this.box, () => store.changed());
+    this.size = sized(this.box, () => store.changed());
   }
 
   makeReadout(host) {

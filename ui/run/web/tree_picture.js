@@ -1,7 +1,6 @@
 /* A picture of the step on screen, to save as a file. From top to bottom: what the step did, the
    facts of the run, a badge if its times are simulated, the legend, and the tree. */
-import * as dom from "../../shared/web/dom.js";
-import { svg } from "../../shared/web/dom.js";
+import { el, svg } from "../../shared/web/dom.js";
 import { hidesNodes } from "../../shared/web/tree_layout.js";
 import { factLines, runFacts } from "../../shared/web/run_facts.js";
 import { isSimulated, paintBadge } from "../../shared/web/run_words.js";
@@ -36,9 +35,8 @@ const USUAL = {
 };
 const TYPE = ["font-family", "font-size", "font-weight"];
 
-const pen = dom
-  .el("canvas", { width: 1, height: 1 })
-  .getContext("2d", { willReadFrequently: true });
+const pixel = el("canvas", { width: 1, height: 1 });
+const pen = pixel.getContext("2d", { willReadFrequently: true });
 
 // Width of words in the picture's font, in px.
 function widthOf(words, weight, size) {
@@ -142,7 +140,7 @@ class Sheet {
   // The badge of a simulated run, in the colours that it has in `panel`. A picture of simulated
   // times must always say so.
   badge(panel, meta) {
-    const badge = dom.el("span", { class: "sq-badge" }, panel);
+    const badge = el("span", { class: "sq-badge" }, panel);
     paintBadge(badge, meta, true);
     const words = badge.textContent;
     const look = getComputedStyle(badge);

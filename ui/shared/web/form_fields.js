@@ -1,6 +1,7 @@
 /* What the page adds to Gradio's forms: tooltips for the labels, one tab stop for each group of
    buttons, and the focus on a field whose value was refused. */
 import { showForm } from "./form_side.js";
+import { byTab } from "./menus.js";
 import { rove } from "./roving_focus.js";
 import { markTerm, openTooltip } from "./tooltips.js";
 
@@ -40,7 +41,6 @@ const FIELDS = [
 ];
 const GROUPS = ".pg-chips, .pg-files"; // groups of buttons, each group one tab stop
 const roved = new WeakSet();
-let tabbed = false; // whether the visitor's latest key or pointer press was the Tab key
 
 /**
  * @param {any} target of an event
@@ -64,7 +64,7 @@ function explain(event) {
   const label = field?.querySelector("[data-testid=block-info], label > span");
   if (!label) return;
   markTerm(label, key);
-  if (event.type === "focusin" ? tabbed : label.contains(event.target)) openTooltip(label);
+  if (event.type === "focusin" ? byTab() : label.contains(event.target)) openTooltip(label);
 }
 
 /** In the open tab, show and focus the first field whose value was refused, if there is one. */
@@ -86,10 +86,6 @@ export function focusWrong() {
 /** @type {(page: HTMLElement) => boolean} */
 const isOpen = (page) => Boolean(page.offsetParent);
 
-function noteTab(event) {
-  tabbed = event.key === "Tab";
-}
-
 function joinGroups() {
   for (const group of document.querySelectorAll(GROUPS)) {
     if (!roved.has(group)) rove(/** @type {HTMLElement} */ (group));
@@ -99,4 +95,3 @@ function joinGroups() {
 
 document.addEventListener("focusin", joinGroups);
 for (const name of ["pointerover", "focusin"]) document.addEventListener(name, explain);
-for (const name of ["keydown", "pointerdown"]) document.addEventListener(name, noteTab, true);

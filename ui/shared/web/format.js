@@ -110,6 +110,17 @@ export function short(value) {
 export const shortP = (p) => (known(p) && p < 1e-6 ? "below 0.000001" : short(p));
 
 /**
+ * A share with two decimals and without a leading 0. One below 0.005 is "<.01", or "0" if it is
+ * almost 0.
+ * @param {number} share from 0 to 1
+ * @returns {string}
+ */
+export function twoDecimals(share) {
+  if (share < 0.005) return share > 0.00005 ? "<.01" : "0";
+  return share.toFixed(2).replace(/^0/, "");
+}
+
+/**
  * Two numbers as text, with enough digits (up to seven) to be distinguished.
  * @param {number} a
  * @param {number} b

@@ -29,6 +29,9 @@ export function chosen(menu, option) {
 
 let tabbed = false;
 
+/** @returns {boolean} whether the visitor's latest key or pointer press was the Tab key */
+export const byTab = () => tabbed;
+
 function closeMenu({ target }) {
   if (!tabbed || !target.matches?.("[role=combobox]")) return;
   const escape = new KeyboardEvent("keydown", { key: "Escape", bubbles: true });

@@ -1,6 +1,7 @@
 /* Bars for p and q after the rejections so far: for each of a few tokens, a bar for p above a bar
    for q. The part that a rejection removes from p or from q is hatched. */
 import { attr, el, show, text } from "./dom.js";
+import { twoDecimals } from "./format.js";
 import { ONE_TOKEN } from "./residual_picture.js";
 
 /**
@@ -77,15 +78,9 @@ class ResidualBar {
     setWidth(this.cut, cut);
     setWidth(this.kept, p - cut);
     setWidth(this.q, q ?? 0);
-    text(this.pValue, digits(p));
-    text(this.qValue, q === null ? "" : digits(q));
+    text(this.pValue, twoDecimals(p));
+    text(this.qValue, q === null ? "" : twoDecimals(q));
   }
 }
 
 const setWidth = (bar, share) => (bar.style.width = share * 100 + "%");
-
-// Two decimals without a leading 0. A share below 0.005 is "<.01", or "0" if it is almost 0.
-function digits(share) {
-  if (share < 0.005) return share > 0.00005 ? "<.01" : "0";
-  return share.toFixed(2).replace(/^0/, "");
-}

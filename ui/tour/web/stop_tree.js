@@ -49,8 +49,9 @@ export class TreeStop extends Stop {
     };
     this.makeStage(run.meta.label);
     this.askEnd();
-    this.askTokens();
-    this.askChance();
+    this.askNumber("tokens", { most: 20, isRight: (said) => said === chainTokens });
+    const isNear = (said) => Math.abs(said - this.facts.keep) <= NEAR;
+    this.askNumber("chance", { most: 100, isRight: isNear });
   }
 
   tried({ node, p, q, u }) {
@@ -121,15 +122,5 @@ export class TreeStop extends Stop {
         return ["off", this.say(wrong, { said: choice[1] })];
       },
     });
-  }
-
-  askTokens() {
-    const isRight = (said) => said === this.rescue.chainTokens;
-    this.askNumber("tokens", { most: 20, isRight });
-  }
-
-  askChance() {
-    const isRight = (said) => Math.abs(said - this.facts.keep) <= NEAR;
-    this.askNumber("chance", { most: 100, isRight });
   }
 }

@@ -49,7 +49,8 @@ export class WhichStop extends Stop {
       sources: machines.map((key) => this.sourceOf(key)).join("; "),
     };
     this.askPlace();
-    this.askRatio();
+    const isClose = (said) => Math.abs(said - this.pair.ratio) <= CLOSE;
+    this.askNumber("ratio", { most: 20, step: "0.01", isRight: isClose });
     this.askMachine();
   }
 
@@ -89,11 +90,6 @@ export class WhichStop extends Stop {
       showPlaces(box, places, this.words.place.rates);
     }
     if (Array.isArray(said)) this.questions[0].control.remove();
-  }
-
-  askRatio() {
-    const isRight = (said) => Math.abs(said - this.pair.ratio) <= CLOSE;
-    this.askNumber("ratio", { most: 20, step: "0.01", isRight });
   }
 
   askMachine() {

@@ -1,6 +1,7 @@
 /* The form that chooses a step of a real run: the step on screen in Run or Film, or one of a
    recorded run. */
 import { attr, button, el, show, text } from "../../shared/web/dom.js";
+import { fillMenu } from "../../shared/web/fields.js";
 import { count, readable } from "../../shared/web/format.js";
 import { Refusal } from "../../shared/web/refusal.js";
 import { shownStep } from "../../shared/web/between_tabs.js";
@@ -76,13 +77,9 @@ export class RealStep {
   /** @param {Listed[]} [listed] the recorded runs */
   offer(listed = this.listed) {
     this.listed = listed;
-    const { value } = this.menu;
-    this.menu.replaceChildren();
-    for (const [view, words] of Object.entries(SHOWN))
-      el("option", { value: view, text: words }, this.menu);
-    for (const { name, title } of listed)
-      el("option", { value: name, text: "recorded: " + readable(title) }, this.menu);
-    this.menu.value = value || "run";
+    const shown = Object.entries(SHOWN).map(([key, label]) => ({ key, label }));
+    const named = ({ name, title }) => ({ key: name, label: "recorded: " + readable(title) });
+    fillMenu(this.menu, [...shown, ...listed.map(named)]);
     this.openWanted();
   }
 

@@ -1,6 +1,7 @@
 /* The form of a toy (see toy.js). It has menus for a preset, the verifier and the tree, and fields
    for p (target) and q (draft). */
 import { attr, el, show, text } from "../../shared/web/dom.js";
+import { fillMenu } from "../../shared/web/fields.js";
 import { makeFold } from "../../shared/web/panel.js";
 import { addTerm } from "../../shared/web/tooltips.js";
 import { PRESETS } from "./presets.js";
@@ -24,14 +25,11 @@ export class ToyForm {
   constructor(host, take) {
     this.take = take;
     this.root = el("div", { class: "wk-form" }, host);
-    this.preset = this.menu("Start from", "preset", [
-      ...PRESETS.map(({ key, label }) => [key, label]),
-      [OWN, "your own"],
-    ]);
+    const presets = [...PRESETS, { key: OWN, label: "your own" }];
+    this.preset = this.menu("Start from", "preset", presets);
     this.preset.addEventListener("change", () => this.choose(this.preset.value));
     this.about = el("p", { class: "sq-dim", "data-part": "about" }, this.root);
-    const named = VERIFIERS.map(({ key, label }) => [key, label]);
-    this.verifier = this.menu("Verifier", "verifier", named, "verifier");
+    this.verifier = this.menu("Verifier", "verifier", VERIFIERS, "verifier");
     const more = makeFold(this.root, "Change p, q and the tree");
     const changed = () => this.changed();
     const both = el("div", { class: "wk-both" }, more);
@@ -42,18 +40,13 @@ export class ToyForm {
   }
 
   makeTree(host) {
-    const shapes = toys.SHAPES.map(({ key, label }) => [key, label]);
-    this.shape = this.menu("Tree", "shape", shapes, "", host);
+    this.shape = this.menu("Tree", "shape", toys.SHAPES, "", host);
     const line = el("div", { class: "wk-counts" }, host);
+    const numbered = (n) => ({ key: String(n), label: String(n) });
     const upTo = (least, most) =>
-      Array.from({ length: most - least + 1 }, (_, i) => [String(least + i), String(least + i)]);
-    this.size = this.menu(
-      "Words in the vocabulary",
-      "words",
-      upTo(toys.LEAST_WORDS, toys.MOST_WORDS),
-      "",
-      line,
-    );
+      Array.from({ length: most - least + 1 }, (_, i) => numbered(least + i));
+    const sizes = upTo(toys.LEAST_WORDS, toys.MOST_WORDS);
+    this.size = this.menu("Words in the vocabulary", "words", sizes, "", line);
     this.counts = toys.MOST_CHILDREN.map((most, i) => {
       const label = i ? "Children of each child" : "Children of the root";
       return this.menu(label, "children" + i, upTo(i ? 0 : 1, most), "", line);
@@ -72,7 +65,7 @@ export class ToyForm {
     else addTerm(name, label, term);
     const made = el("select", { id, class: "sq-input", "data-part": part }, line);
     if (term) attr(made, "aria-label", label);
-    for (const [value, words] of choices) el("option", { value, text: words }, made);
+    fillMenu(made, choices);
     return made;
   }
 

@@ -2,8 +2,7 @@
    right, b (children of the root) downwards, one colour per cell. The marks of the selected cell
    are on a second canvas, so that the cells need not be redrawn. */
 import * as dpShade from "./dp_shade.js";
-import * as dom from "../../../shared/web/dom.js";
-import { el } from "../../../shared/web/dom.js";
+import { el, sized } from "../../../shared/web/dom.js";
 
 /** @typedef {import("./dp_table.js").DpTable} DpTable */
 /** @typedef {{n: number, b: number}} GridCell */
@@ -53,7 +52,7 @@ export class DpGrid {
     );
     this.base = el("canvas", { class: "dp-canvas", "aria-hidden": "true" }, this.box);
     this.over = el("canvas", { class: "dp-canvas", "aria-hidden": "true" }, this.box);
-    this.size = dom.sized(this.box, () => on.redraw());
+    this.size = sized(this.box, () => on.redraw());
     this.listen();
   }
 

@@ -2,8 +2,7 @@
    tree has its own look. */
 import * as dpWords from "./dp_words.js";
 import { attr, button, el, show, text } from "../../../shared/web/dom.js";
-import { count } from "../../../shared/web/format.js";
-import * as format from "../../../shared/web/format.js";
+import { count, twoDecimals } from "../../../shared/web/format.js";
 import { rove } from "../../../shared/web/roving_focus.js";
 import { allCells, keyOf } from "../../../shared/web/tree_layout.js";
 import { TreeView } from "../../../shared/web/tree_view.js";
@@ -65,7 +64,7 @@ class DpTree {
     const parts = dpPartition(topo, step);
     return {
       cells: allCells(topo),
-      looks: parts.map((state, node) => ({ state, label: shortScore(scores[node]) })),
+      looks: parts.map((state, node) => ({ state, label: twoDecimals(scores[node]) })),
       rows: topo.rows,
       cols: topo.levels,
       marks: { "is-selected": step ? [keyOf(step.node)] : [] },
@@ -80,11 +79,6 @@ class DpTree {
  */
 export const labelOf = ({ n, levels }) =>
   `The cell's tree: ${count(n, "node")} on ${count(levels, "level")}`;
-
-function shortScore(score) {
-  if (score >= 0.0095) return score.toFixed(2).replace(/^0/, "");
-  return score ? "<.01" : "0";
-}
 
 const USE = "Use this tree";
 const USED = "This tree is in use";
@@ -130,7 +124,7 @@ export class DpTreePanel {
   words() {
     const { topo, table, cell } = this.dp;
     if (!topo) return dpWords.name(cell);
-    const size = `${format.count(topo.n, "node")} on ${format.count(topo.levels, "level")}`;
+    const size = `${count(topo.n, "node")} on ${count(topo.levels, "level")}`;
     const value = table.value(cell.n, cell.levels, cell.b);
     return `${size}, ${dpWords.tokens(value)} tokens per step`;
   }

@@ -1,8 +1,7 @@
 /* The traceback of a cell of the DP table, as a list of steps. Each step adds one child to a node.
    A node's last child is added first. */
 import * as dpWords from "./dp_words.js";
-import * as dom from "../../../shared/web/dom.js";
-import { attr, button, el, text } from "../../../shared/web/dom.js";
+import { attr, button, el, pool, sized, text } from "../../../shared/web/dom.js";
 import * as format from "../../../shared/web/format.js";
 import { rove } from "../../../shared/web/roving_focus.js";
 import { addTerm } from "../../../shared/web/tooltips.js";
@@ -45,8 +44,8 @@ export class DpWalk {
     this.id = `dp-step-${lists}-`;
     this.makeHead(host);
     this.makeList(host);
-    this.rows = dom.pool(() => this.makeRow());
-    this.size = dom.sized(this.box, () => this.paint());
+    this.rows = pool(() => this.makeRow());
+    this.size = sized(this.box, () => this.paint());
   }
 
   makeHead(host) {
