@@ -18,8 +18,8 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from sequoia.bench.command import option_parser, reports_errors
 from sequoia.distill.shards import Taught, batches, most_frequent, read_shard, shard_kind
 from sequoia.distill.teach import HELD_OUT, Teacher
+from sequoia.distill.train import RATE, Training
 from sequoia.distill.train import TEMPERATURES as TRAINED
-from sequoia.distill.train import Training
 from sequoia.errors import BadModel
 from sequoia.loading.layer_drafts import (
     FREQUENT,
@@ -65,6 +65,7 @@ def _parser() -> ArgumentParser:
     add("--layers", type=int, nargs="+", help="layers to begin with (default: first three, last)")
     add("--texts", type=Path, nargs="+", default=[], help="text files, or JSONL with text and kind")
     add("--minutes", type=float, default=60.0, help="time for the training, with earlier runs")
+    add("--rate", type=float, default=RATE, help="learning rate")
     add("--batch", type=int, default=8, help="texts of a step")
     add("--device", default="auto", help="auto, cpu, cuda or cuda:NUMBER")
     add("--frequent", type=int, help="the draft may draw only so many tokens, the most frequent")
@@ -95,7 +96,7 @@ class Run:
         tensors = stored_layers(options.out) if earlier else cut_layers(self._target, layers)
         tensors.pop(FREQUENT, None)  # the head is reduced when the draft is written
         self._draft = layer_draft(self._target, config, tensors)
-        self._training = Training(self._draft, options.out / _STATE)
+        self._training = Training(self._draft, options.out / _STATE, options.rate)
 
     def distill(self) -> None:
         """Teach and train at the same time until the time is over, and write the draft. It is also

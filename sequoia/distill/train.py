@@ -12,8 +12,8 @@ from torch.nn.utils.rnn import pad_sequence
 
 from sequoia.distill.shards import Taught, save
 
-_RATE = 1e-3
-_LAST_RATE = 0.02  # as a fraction of _RATE
+RATE = 1e-3
+_LAST_RATE = 0.02  # as a fraction of the rate
 _FALL = 0.3  # share of the time in which the rate falls
 _WARM_UP = 30  # steps
 _POSITIONS = 768  # compared in a step
@@ -25,11 +25,12 @@ _DIVERGENCE = 0.1  # weight of the divergence beside the overlap
 
 class Training:
     """The layers of `draft` in float32 and the optimizer. The state is kept in the file `path`,
-    and a training goes on from there."""
+    and a training goes on from there. rate: of learning, until it falls."""
 
-    def __init__(self, draft: Any, path: Path) -> None:
+    def __init__(self, draft: Any, path: Path, rate: float = RATE) -> None:
         self._draft = draft
         self._path = path
+        self._rate = rate
         self.steps = self.tokens = 0
         self.seconds = 0.0
         self._layers = draft.model.layers.float().requires_grad_(True)
@@ -67,7 +68,7 @@ class Training:
         torch.nn.utils.clip_grad_norm_(self._layers.parameters(), 1.0)
         warm = min(1, (1 + self.steps - self._first) / _WARM_UP)
         for group in self._optimizer.param_groups:
-            group["lr"] = _RATE * warm * max(_LAST_RATE, min(1, (1 - done) / _FALL))
+            group["lr"] = self._rate * warm * max(_LAST_RATE, min(1, (1 - done) / _FALL))
         self._optimizer.step()
         self._optimizer.zero_grad()
         self.steps += 1

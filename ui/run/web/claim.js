@@ -3,7 +3,7 @@
 import { isExpected } from "./lane_basis.js";
 import { onlySpeedup, tied } from "./headline.js";
 import { otherModelsWords } from "../../shared/web/between_tabs.js";
-import { ms, percent, readable } from "../../shared/web/format.js";
+import { ms, readable } from "../../shared/web/format.js";
 import * as runWords from "../../shared/web/run_words.js";
 
 /**
@@ -90,7 +90,7 @@ export function price(store) {
     whose.length ? whose.join(", ") + ": " : "",
     `${(tokens / steps).toFixed(1)} tokens per step; ${ms(seconds / tokens)} per token`,
     alone ? ` instead of ${ms(alone)}` : "",
-    floor && floor < alone ? `, ${percent(floor / alone)} reading the weights` : "",
+    floor && floor < alone ? `, of which ${ms(floor)} read that model from memory` : "",
     ".",
   ].join("");
 }
