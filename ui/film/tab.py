@@ -62,7 +62,10 @@ _SCRIPT = """
 """
 
 
-def first_frame() -> str:
-    """HTML for the end of the page's body. It lies over the page, and cannot be operated."""
+def first_frame(draft: str) -> str:
+    """HTML for the end of the page's body. It lies over the page, and cannot be operated. Empty if
+    the pair with the draft called `draft` has a film of its own."""
+    if recordings.film_name(draft) != recordings.WELCOME:
+        return ""
     frame = FILE.read_text(encoding="utf-8")
     return f'<div id="first-frame" inert>{frame}</div><script>{_SCRIPT}</script>'
