@@ -110,7 +110,9 @@ def launch_options(
             "middleware": [
                 *all_guards(limits, address or Address()),
                 Middleware(OwnerLink, owner=model_host.owner),
-                Middleware(PageCache, **serve_modules.in_head(), frame=first_frame(model_host.draft)),
+                Middleware(
+                    PageCache, **serve_modules.in_head(), frame=first_frame(model_host.draft)
+                ),
                 Middleware(HeldStreams, close=model_host.leave, keeps=model_host.keeps),
             ],
         },

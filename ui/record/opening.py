@@ -127,19 +127,16 @@ def record_opening(
     best = chosen(candidates)
     own = f"-{host.draft}" if name != BUNDLED_NAME else ""
     path = folder / f"{recordings.WELCOME}{own}.json"
-    shown = {**best.run.meta, **_titles(name, params, len(candidates)), "opening": meta}
+    shown = {**best.run.meta, **_titles(name, len(candidates)), "opening": meta}
     write_text(path, replace(best.run, meta=shown).to_json())
     print(f"chosen: {best.name} -> {path}")
 
 
-def _titles(name: str, params: SamplingParams, prompts: int) -> dict[str, str]:
+def _titles(name: str, prompts: int) -> dict[str, str]:
     pair = f" of {name}" if name != BUNDLED_NAME else ""
     return {
         "title": f"The run of the film{pair}",
-        "about": (
-            f"The run of the film{pair}, at temperature {params.temperature:g}. Its speed-up is "
-            f"near the median of {prompts} prompts."
-        ),
+        "about": f"Near the median of {prompts} prompts.",
     }
 
 

@@ -254,8 +254,8 @@ BUG_WORDS = {
     ),
     "draft-noise": BugWords(
         "drafting: random numbers reused",
-        "The random numbers that draw the guesses are drawn once for a whole text and reused at "
-        "each step. So a token that was just rejected tends to be guessed again.",
+        "The random numbers that draw the guesses are reused at each step. So a token that was "
+        "just rejected tends to be guessed again.",
         _REUSED,
         "The first token of a text has exactly the right distribution: within one step no random "
         "number is used twice. Every test of first tokens passes.",
@@ -312,10 +312,7 @@ HOW_TO_READ = (
 )
 RECORDED_WORDS = {  # by the bug of the decoder
     None: ("Every pair of words comes as often as it should, up to chance."),
-    "draft-noise": (
-        "Every first word comes as often as it should, but some pairs come far too often or too "
-        "rarely."
-    ),
+    "draft-noise": ("Every first word comes as often as it should, but some pairs do not."),
 }
 
 
