@@ -48,7 +48,7 @@ def _ranks(pair: Pair) -> int:
 WAYS: dict[str, tuple[str, Way]] = {
     "decode": ("while decoding, at the root only", _while_decoding),
     "levels": ("while decoding, at every level", _by_level),
-    "own": ("without a tree, on the target's own text", _forced(True)),
+    "own": ("without a tree, on the large model's own text", _forced(True)),
     "text": ("without a tree, on the given text", _forced(False)),
 }
 

@@ -152,7 +152,8 @@ def field_of(error: str, form: Mapping[str, Any]) -> str | None:
 
 def _model(text: Any, role: str) -> str:
     if not text or (isinstance(text, str) and not text.strip()):
-        derived = f"; as the draft also one of {', '.join(DERIVED)}" if role == "draft" else ""
+        others = f"; as the small model also one of {', '.join(DERIVED)}"
+        derived = others if role == "draft" else ""
         raise BadModel(f"{role}: enter a folder or a Hugging Face id owner/name{derived}")
     try:
         return checked_name(text)

@@ -65,17 +65,19 @@ class ModelsTab(SessionView[LoadJob]):
                 "md-pair",
                 BUNDLED_NAME,
             )
-            self.target = _model_field("Target", "md-target", "owner/name or a folder")
+            self.target = _model_field(
+                "Large model (target)", "md-target", "owner/name or a folder"
+            )
             self.draft = _model_field(
-                "Draft (same tokenizer)",
+                "Small model (draft; same tokenizer)",
                 "md-draft",
-                "owner/name, a folder, int8 or int4: a copy of the target, or ngram: no model",
+                "owner/name, a folder, int8 or int4: a copy of the large model, or ngram: no model",
             )
         with gr.Group(elem_classes="pg-group"):
             self.device = menu(_devices(), "Device", "md-device", "auto")
             self.dtype = menu(["auto", *DTYPES], "Precision", "md-dtype", "auto")
             self.offload = gr.Checkbox(
-                label="Stream the target from host memory",
+                label="Stream the large model from host memory",
                 value=False,
                 elem_id="md-offload",
                 container=False,

@@ -31,7 +31,7 @@ from ui.words.plans import copy_words
 # At least the embeddings, the output matrix and two layers of a streamed target are on the GPU. For
 # the pairs in the catalog, they make up at most this share of the target.
 _LEAST_ON_CARD = 0.2
-_PICKLED = "its draft is a pickle file, which can run code when it is opened"
+_PICKLED = "its small model is a pickle file, which can run code when it is opened"
 
 
 def whole(pair: Pair | None, online: bool) -> str:
@@ -109,7 +109,7 @@ def loaded(pair: Pair) -> dict[str, Any]:
 
 def _notes(pair: Pair) -> list[tuple[str, str]]:
     note = _draft_note(pair)
-    return [*([("the draft", note)] if note else []), *pair.notes.items()]
+    return [*([("the small model", note)] if note else []), *pair.notes.items()]
 
 
 def _draft_note(pair: Pair) -> str:
@@ -204,7 +204,7 @@ def _is_missing(model: Model) -> bool:
 
 def _licences(one: Preset) -> str:
     target, draft = (model.licence for model in one.models)
-    return target if target == draft else f"target: {target}; draft: {draft}"
+    return target if target == draft else f"large model: {target}; small model: {draft}"
 
 
 def _model(model: Model) -> dict[str, Any]:

@@ -65,7 +65,7 @@ def test_the_lab_opens_with_recorded_acceptance_and_this_machines_times(
     assert [one["label"] for one in first["ways"]] == [
         "while decoding, at the root only",
         "while decoding, at every level",
-        "without a tree, on the target's own text",
+        "without a tree, on the large model's own text",
         "without a tree, on the given text",
     ]
     assert HardwareProfile.from_json(json.dumps(first["profile"])).source == "measured"

@@ -38,7 +38,7 @@ def timed(draft_seconds: float, target: str, draft: str, **options: Any) -> Pair
 
 def note(pair: Pair) -> str:
     """The note on the draft; "" if there is none."""
-    return dict(loaded(pair)["notes"]).get("The draft", "")
+    return dict(loaded(pair)["notes"]).get("The small model", "")
 
 
 @pytest.mark.parametrize(("draft_seconds", "is_faster"), [(0.1, True), (1.2, False)])

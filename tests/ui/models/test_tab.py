@@ -114,8 +114,9 @@ def test_it_shows_all_pairs_the_machine_and_the_models_in_use(tab: ModelsTab, pa
     assert shown["machine"]["online"] is False
     row = next(row for row in shown["pairs"] if row["name"] == "llama-2-7b")
     assert row["gated"] == ["meta-llama/Llama-2-7b-hf"]
-    assert row["why_not"] == "its draft is a pickle file, which can run code when it is opened"
-    assert "the converted draft under “Draft”" in row["note"]
+    why = "its small model is a pickle file, which can run code when it is opened"
+    assert row["why_not"] == why
+    assert "the converted draft under “Small model”" in row["note"]
     assert shown["loaded"]["target"]["forward"] == pair.target.forward_words
     assert "Llama 2 Community License" in row["licences"]
     assert row["disk"]["words"] == "fits" or row["disk"]["fits"] == "no"
@@ -312,7 +313,7 @@ def test_a_copy_is_loaded_with_its_prediction_shown(
     shown = received[-1]["loaded"]
     assert shown["draft"]["numbers"] == "int8"
     assert shown["draft"]["name"].startswith("big in int8, ")
-    note = dict(shown["notes"])["The draft"]
+    note = dict(shown["notes"])["The small model"]
     assert "a copy of the large model in int8 is predicted to be" in note
 
 

@@ -7,7 +7,8 @@ import { attr, el, show, text } from "../../shared/web/dom.js";
 import { count } from "../../shared/web/format.js";
 
 const ROOT =
-  "The root is the last token of the text. It counts as 1: every step also emits one token from the target.";
+  "The root is the last token of the text. It counts as 1: every step also emits one token from " +
+  "the large model.";
 const PILLS = "Each node: the probability that a step accepts it.";
 
 /** @typedef {import("./lab_tree.js").LabTree} LabTree */

@@ -14,7 +14,7 @@ const MIXTURE = "Hypothetical: the acceptance rates are not those of the models 
 const NOT_TIMED = "The app times its machine when it loads models.";
 const TILES = [
   ["plain", "Plain token", "plain token"],
-  ["draft", "Draft pass", "draft pass"],
+  ["draft", "Small model", "draft pass"],
   ["pass", "Tree pass", "t(n)"],
   ["knee", "Pass doubles at", "knee"],
 ];
@@ -62,7 +62,7 @@ export class MachinePanel {
     this.menu = el("select", look, line);
     this.menu.addEventListener("change", () => this.select(this.menu.value));
     this.put = makeTiles(panel.body, TILES);
-    this.chart = new Chart(panel.body, "Time of a target pass by nodes");
+    this.chart = new Chart(panel.body, "Time of the large model’s pass by nodes");
     followTheme([this.chart]);
     const more = makeFold(panel.body, "More");
     this.words = el("p", { class: "sq-dim", "data-part": "clock-words" }, more);
@@ -229,7 +229,9 @@ const TIMES = {
  */
 export function hypothetical({ device, target, draft, source }, canRun) {
   const times = TIMES[source] || source;
-  const words = `Hypothetical: ${device}, ${target} with ${draft}. Its times are ${times}; nothing was measured here.`;
+  const words =
+    `Hypothetical: ${device}, ${target} with ${draft}. ` +
+    `Its times are ${times}; nothing was measured here.`;
   if (!canRun) return words;
   return source === "simulated"
     ? `${words} A run started here decodes on this machine and takes its step times from this profile.`

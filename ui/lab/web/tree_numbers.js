@@ -46,7 +46,7 @@ export class TreeNumbers {
     this.put = makeTiles(host, TILES);
     this.makeButtons(more);
     this.passes = el("p", { class: "sq-dim", hidden: "" }, more);
-    addTerm(this.passes, "Nodes read in each draft pass", "draft pass");
+    addTerm(this.passes, "Nodes read in each pass of the small model", "draft pass");
     this.rows = el("span", {}, this.passes);
     this.margin = el("p", { class: "sq-dim", "data-part": "margin" }, more);
     this.plan = el("p", { class: "sq-dim", "data-part": "plan" }, more);

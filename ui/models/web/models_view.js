@@ -214,8 +214,8 @@ const tokens = (count) => count.toLocaleString("en") + " tokens";
 
 function facts({ target, draft, vocab, limit, why, notes }) {
   return [
-    ...modelFacts("Target", target),
-    ...modelFacts("Draft", draft),
+    ...modelFacts("Large model", target),
+    ...modelFacts("Small model", draft),
     ["Vocabulary", tokens(vocab)],
     ["Context", tokens(limit) + (why ? ": " + why : "")],
     ...notes,

@@ -32,7 +32,7 @@ import { headed } from "../../shared/web/tooltips.js";
 
 const COLUMNS = [
   "Pair",
-  "Target and draft, parameters",
+  "Large and small model, parameters",
   "Download",
   "Licence",
   "Memory",
