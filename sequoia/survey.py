@@ -34,7 +34,7 @@ from sequoia.loading.load import load_pair
 from sequoia.measuring.acceptance_teacher_forced import agreement
 from sequoia.measuring.counted_acceptance import count_acceptance
 from sequoia.models.describe import dtype_name, versions
-from sequoia.models.pair import Pair
+from sequoia.models.pair import CHAT, Pair
 from sequoia.text_files import require_writable
 from sequoia.validate_input import whole
 
@@ -59,7 +59,8 @@ def survey(
     prompts. Its `fitted` rates are for planning trees (see `expected_tokens.fitted`). The interval
     treats all visited nodes as independent, although nodes visited after the same prompt are not.
 
-    kinds: prompts by the name of their kind. Plans made later without a prompt use the first kind.
+    kinds: prompts by the name of their kind; those of the kind CHAT are chat messages. Plans made
+    later without a prompt use the first kind, and those for chat messages use CHAT.
     tokens: new tokens per continuation. ranks: number of siblings whose acceptance is counted.
     draws: how often each prompt is continued above temperature 0, each time with another seed.
     Raises a SequoiaError for settings that `checked` refuses, before anything is measured.
@@ -67,15 +68,16 @@ def survey(
     settings = checked(temperatures, tokens, ranks, draws)
     measured = []
     for kind, prompts in kinds.items():
+        asked = pair.as_chat() if kind == CHAT else pair
         about = {
             "kind": kind,
             "prompts": len(prompts),
-            "agreement": round(agreement(pair, prompts), 4),
+            "agreement": round(agreement(asked, prompts), 4),
         }
         for params in settings:
             temperature = params.temperature
             repeats = draws if temperature else 1
-            figures = _figures(pair, [*prompts] * repeats, params, ranks, kind)
+            figures = _figures(asked, [*prompts] * repeats, params, ranks, kind)
             measured.append({**about, "draws": repeats, "temperature": temperature, **figures})
     return {
         "format": "sequoia-acceptances",
@@ -174,7 +176,8 @@ def main(argv: Sequence[str] | None) -> None:
         nargs="+",
         default=["code", "prose"],
         metavar="KIND",
-        help="code, prose, or JSON files with lists of texts; plans without a prompt use the first",
+        help="code, prose, chat, or JSON files with lists of texts; plans without a prompt use the "
+        "first",
     )
     parser.add_argument("--tokens", type=int, default=128, help="new tokens per prompt")
     parser.add_argument(

@@ -37,15 +37,17 @@ from sequoia.bench.decoders import (
     hugging_face,
     other_dtypes,
     ours,
+    with_other_draft,
 )
 from sequoia.bench.outside_models import print_outside
 from sequoia.bench.outsiders import PACKAGES, outsiders, require_packages
 from sequoia.bench.table import Row, print_table, rated, timed
 from sequoia.loading.load import load_pair
+from sequoia.loading.pair_request import DERIVED
 from sequoia.measuring.defaults import acceptance_of
 from sequoia.measuring.hardware import floor_seconds, measure_profile
 from sequoia.models.describe import describe, dtype_name, place_of, versions
-from sequoia.models.pair import Pair
+from sequoia.models.pair import CHAT, Pair
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.text_files import require_writable
 from sequoia.this_machine.dtypes import DTYPES
@@ -126,7 +128,7 @@ class Block:
             ignore_eos=True,
         )
         self.options = options
-        self._kind = kind
+        self.kind = kind
         self.rows = list[Row]()
         self._profile: HardwareProfile | None = None
 
@@ -141,40 +143,59 @@ class Block:
         """The acceptance vector used to plan trees for these prompts."""
         return acceptance_of(pair, self.params, texts=self.prompts)[0].smoothed()
 
+    def planned(self, pair: Pair) -> Contestant:
+        """The tree planned for `pair`, which has another draft."""
+        profile = measure_profile(pair, rounds=self.options.rounds * 10)
+        return with_other_draft(pair, self.acceptance(pair), profile)
+
     def time(self, contestants: Iterable[Contestant]) -> None:
         """Time `contestants` in interleaved rounds, and add a row for each."""
-        title = f"{self._kind}, T={self.params.temperature:g}"
+        title = f"{self.kind}, T={self.params.temperature:g}"
         self.rows += timed([*contestants], self.prompts, self.params, self.options.rounds, title)
 
     def print(self, floor_ms: float) -> None:
         """Print the table of all rows. floor_ms: see `print_table`."""
         print_table(
             rated(self.rows),
-            f"{self._kind} prompts ({len(self.prompts)}), temperature {self.params.temperature:g}",
+            f"{self.kind} prompts ({len(self.prompts)}), temperature {self.params.temperature:g}",
             floor_ms,
         )
 
     def report(self) -> dict[str, Any]:
         """Everything measured, for a JSON file."""
         return {
-            "prompts": self._kind,
+            "prompts": self.kind,
             "temperature": self.params.temperature,
             "profile": self._profile.to_dict() if self._profile else None,
             "rows": [asdict(row) for row in self.rows],
         }
 
 
+def _unchanged(pair: Pair) -> Pair:
+    return pair
+
+
 def _time(blocks: Sequence[Block], pair: Pair, others: dict[str, Pair], floor_ms: float) -> None:
     """Time the engine's decoders, `generate()` of `transformers`, and other engines if asked."""
+    options = blocks[0].options
+    target = {"target": options.target} if options.target else {}
+    drafts = [
+        load_pair(**target, draft=name, device=options.device, dtype=options.dtype)
+        for name in options.other_drafts
+    ]
     with TemporaryDirectory() as folder:
-        foreign = [*outsiders(pair, Path(folder))] if blocks[0].options.outsiders else []
+        foreign = [*outsiders(pair, Path(folder))] if options.outsiders else []
         for block in blocks:
-            profile = block.measure(pair)
-            known = profile, block.acceptance(pair)
+            use = Pair.as_chat if block.kind == CHAT else _unchanged
+            asked = use(pair)
+            plain = {name: use(one) for name, one in others.items()}
+            profile = block.measure(asked)
+            known = profile, block.acceptance(asked)
             block.time(
                 [
-                    *ours(pair, others, *known, block.params.temperature),
-                    *hugging_face(others, block.options.assistant_tokens),
+                    *ours(asked, plain, *known, block.params.temperature),
+                    *(block.planned(use(one)) for one in drafts),
+                    *hugging_face(plain, options.assistant_tokens),
                     *foreign,
                 ]
             )
@@ -220,7 +241,8 @@ def _options(argv: Sequence[str] | None) -> Namespace:
         "--prompts",
         nargs="+",
         default=["code", "prose"],
-        help="code, prose, or JSON files with lists of texts",
+        help="code, prose, chat (questions, for models that answer them), or JSON files with lists "
+        "of texts",
     )
     parser.add_argument(
         "--limit", type=_positive, default=8, help="maximum number of prompts of each kind"
@@ -251,6 +273,14 @@ def _options(argv: Sequence[str] | None) -> Namespace:
         action="store_true",
         help="time llama.cpp and OpenVINO too, with the same weights (needs "
         f"{', '.join(PACKAGES.values())})",
+    )
+    parser.add_argument(
+        "--other-drafts",
+        nargs="+",
+        choices=DERIVED,
+        default=[],
+        help="time the target with other drafts too: a copy with its weights rounded, or a lookup "
+        "in the text",
     )
     parser.add_argument("--seed", type=int, default=0, help="seed of the runs on the prompts")
     parser.add_argument(

@@ -67,8 +67,9 @@ def write_json(path: Path, data: Any) -> None:
 
 
 def text_list(name: str, folder: Path) -> list[str]:
-    """The texts in `folder`/`name`.json or, if there is no such file, in the JSON file `name`.
-    Raises SequoiaError unless the file contains a list of at least one text."""
+    """The texts in `folder`/`name`.json or, if there is no such file, in the JSON file `name`: a
+    list of texts, or named prompts (see assets/prompts.json). Raises SequoiaError unless there is
+    at least one text."""
     bundled = folder / f"{name}.json"
     path = bundled if bundled.is_file() else Path(name)
     try:
@@ -79,6 +80,8 @@ def text_list(name: str, folder: Path) -> list[str]:
             f"--prompts {name!r} is neither a bundled list ({known}) nor a JSON file with a list "
             f"of texts: {problem}"
         ) from None
+    if isinstance(texts, dict) and isinstance(texts.get("prompts"), list):
+        texts = [one.get("text") for one in texts["prompts"]]
     if not isinstance(texts, list) or not texts or not all(isinstance(text, str) for text in texts):
         raise SequoiaError(f"{path} must contain a JSON list of at least one text")
     return texts

@@ -93,6 +93,12 @@ def _planned(name: str, pair: Pair, plan: Plan) -> Contestant:
     return Contestant(full_name, name, lambda: decode, predicted, plan.expected_tokens)
 
 
+def with_other_draft(pair: Pair, acceptance: Acceptance, profile: HardwareProfile) -> Contestant:
+    """The tree planned for `pair`, named after its draft."""
+    name = f"Sequoia, draft {pair.draft.name}"
+    return _planned(name, pair, best_plan(acceptance, profile, slack=SLACK))
+
+
 def _changing(name: str, pair: Pair, make: Callable[[], TreeChoice]) -> Contestant:
     """A tree that changes while decoding."""
     return Contestant(f"{name} while decoding", name, lambda: _with_tree(pair, make()))

@@ -16,7 +16,7 @@ from transformers.utils import logging as transformers_logging
 
 from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.progress import ShouldStop
-from sequoia.assets_folder import BUNDLED_PAIR
+from sequoia.assets_folder import ASSETS, BUNDLED_PAIR
 from sequoia.errors import BadPair, Stopped
 from sequoia.loading.find_pair import FoundPair, OnProgress, found_pair, printer
 from sequoia.loading.layer_drafts import is_layer_draft, layers_for, origin_words
@@ -42,6 +42,7 @@ from sequoia.text_files import load_json
 from sequoia.this_machine.dtypes import usual_dtype
 from sequoia.this_machine.memory import ROOM, require, require_possible, size
 
+_ACCEPTANCE = "acceptance.json"  # beside a draft that comes with the program
 _OFFLOAD = "; with offload=True (--offload), layers that do not fit stay in host memory"
 _Where = torch.device | SpreadPlacement | OffloadPlacement
 
@@ -92,10 +93,15 @@ def load(
     pair = with_prompts(Pair(name, target, draft, found.tokenizer), on_progress)
     if request.has_bundled_target:
         pair = replace(pair, begin=(pair.tokenizer.bos_token_id,))
-    if request.derived or not request.has_bundled_target:
+    if request.derived:
         return pair
-    known = recorded_acceptances(BUNDLED_PAIR / "acceptance.json")
-    return replace(pair, name=BUNDLED_NAME, known=known)
+    if request.has_bundled_target:
+        known = recorded_acceptances(BUNDLED_PAIR / _ACCEPTANCE)
+        return replace(pair, name=BUNDLED_NAME, known=known)
+    path = found.draft.folder.resolve() / _ACCEPTANCE if found.draft else None
+    if path and path.is_relative_to(ASSETS) and path.is_file():
+        return replace(pair, known=recorded_acceptances(path))
+    return pair
 
 
 def fetch(

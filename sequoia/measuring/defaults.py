@@ -44,6 +44,7 @@ _WIDE_RANKS = 32  # ranks counted if the profile allows larger trees
 # A recorded vector is used up to this difference in temperature: half the largest gap between
 # recorded temperatures, which is 0.3.
 _NEAR = 0.15
+_QUESTION = "How does a bicycle pump work?"
 _SAMPLE = 'import os\n\n\ndef main(path):\n    """Read the file and print what is in it."""\n'
 
 
@@ -74,7 +75,8 @@ def acceptance_of(
         _WIDE_RANKS if profile and bounds(profile)[0] > USUAL_NODES else _QUICK_RANKS,
         pair.target.vocab,
     )
-    found = count_acceptance(pair, [_SAMPLE], quick, ranks=ranks, verifier=verifier).acceptance
+    sample = _QUESTION if pair.chats else _SAMPLE
+    found = count_acceptance(pair, [sample], quick, ranks=ranks, verifier=verifier).acceptance
     pair.measured.acceptances[params.temperature, params.top_p, verifier] = found
     return found, "measured"
 

@@ -49,6 +49,7 @@ class PairCache:
 
 
 MAX_PROMPT_CHARS = 20_000
+CHAT = "chat"  # the kind of text that answers chat messages
 
 
 @dataclass(frozen=True)
@@ -129,7 +130,8 @@ class Pair:
         if self.chats:
             return self
         stop = self.stop | (self.template.stop if self.template else frozenset())
-        return replace(self, chats=True, stop=stop, measured=self.measured.as_chat())
+        known = tuple(one for one in self.known if one.kind == CHAT) or self.known
+        return replace(self, chats=True, stop=stop, known=known, measured=self.measured.as_chat())
 
     def encode(self, prompt: str, chat: bool | None = None) -> tuple[int, ...]:
         """Token ids of `prompt`. chat: whether to wrap it as a chat message first; the text then

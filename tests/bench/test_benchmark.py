@@ -68,6 +68,26 @@ def test_every_decoder_is_measured(
     assert "as fast as transformers assisted" in said
 
 
+def test_other_drafts_of_the_same_target_are_measured_too(
+    folders: list[str], tmp_path: Path
+) -> None:
+    out = tmp_path / "report.json"
+    small = "--prompts code --limit 1 --temperature 0 --tokens 8 --rounds 1 --other-drafts"
+    drafts = ["int8", "ngram"]
+    assert benchmark.main([*folders, *small.split(), *drafts, "--json", str(out)]) == 0
+    rows = json.loads(out.read_text())["blocks"][0]["rows"]
+    groups = [row["group"] for row in rows]
+    assert sum(group.startswith("Sequoia, draft ") for group in groups) == len(drafts)
+
+
+def test_chat_prompts_need_a_chat_template(
+    folders: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    small = "--prompts chat --limit 1 --temperature 0 --tokens 8 --rounds 1"
+    assert benchmark.main([*folders, *small.split()]) == 2
+    assert "no chat template" in capsys.readouterr().err
+
+
 def test_a_lookup_is_measured_as_a_draft(folders: list[str], tmp_path: Path) -> None:
     """It has no model that `transformers` could be given as its assistant."""
     out = tmp_path / "report.json"

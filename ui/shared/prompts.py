@@ -15,7 +15,7 @@ from sequoia.text_files import load_json
 # not 0: at 0 the bundled pair soon repeats itself, which flatters speculative decoding
 TEMPERATURE = 0.6
 FILE = ASSETS / "prompts.json"
-CHAT = ASSETS / "chat_prompts.json"  # questions, for models that answer chat messages
+CHAT = ASSETS / "bench" / "chat.json"  # questions, for models that answer chat messages
 _CHAT_EXAMPLES = 6
 CODE = "code"
 PROSE = "prose"
