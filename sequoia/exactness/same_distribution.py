@@ -27,15 +27,12 @@ from sequoia.algorithm.progress import ShouldStop
 from sequoia.algorithm.sampling import target_rows
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
-from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
 from sequoia.decoding.engine import Decoder
 from sequoia.decoding.tree_choice import TreeSource
-from sequoia.errors import BadModel, BadSamplingParams
 from sequoia.exactness import chi_square
 from sequoia.exactness.chi_square import Fit
 from sequoia.exactness.same_tokens import reference_logits
 from sequoia.models.pair import Pair
-from sequoia.validate_input import whole
 
 # Less than `chi_square.MIN_EXPECTED`, which is 25. With a few hundred draws from a vocabulary, only
 # two or three cells would have 25 expected draws, and most wrong verifiers would pass. FirstTokens
@@ -44,7 +41,6 @@ MIN_EXPECTED = 5.0
 POOR = 1e-3  # a p-value between ALARM and this is a poor fit: draw again
 LEAST_BITS = 1.0  # least entropy of a distribution worth testing: that of a fair coin
 MOST_PLACES = 64  # maximum positions examined; each takes one target forward pass
-MAX_DRAWS = 100_000
 MAX_LEVELS = 32  # a tree made by a TreeChoice is cut to this many levels
 
 
@@ -125,8 +121,7 @@ class FirstTokens:
     counts: Mapping[int, int] = field(default_factory=dict)
 
     def add(self, token: int) -> FirstTokens:
-        """These counts with one more draw. Raises BadModel for a token outside the vocabulary."""
-        token = whole(token, "token id", 0, len(self.distribution) - 1, BadModel)
+        """These counts with one more draw."""
         return replace(self, counts={**self.counts, token: self.counts.get(token, 0) + 1})
 
     @property
@@ -191,43 +186,29 @@ def first_tokens(
     prompt: str,
     params: SamplingParams,
     tree: TreeSource,
-    verifier: str = DEFAULT_VERIFIER,
-    draws: int = 400,
-    batch: int = 25,
-    position: TextPosition | None = None,
+    verifier: str,
+    position: TextPosition,
 ) -> Iterator[FirstTokens]:
-    """Yields the counts after each `batch` of draws, up to `draws`. A draw is a seeded run of one
-    step at `position` (None: right after the prompt). The seed in `params` determines the seeds of
-    all draws; `params.max_new_tokens` is ignored.
+    """Yields the counts after each draw, without end. A draw is a seeded run of one step at
+    `position`. The seed in `params`, whose temperature is above 0, determines the seeds of all
+    draws; `params.max_new_tokens` is ignored.
 
     tree: one tree for all draws, or a function that makes a TreeChoice for each draw. Only the
     verdict after the last draw counts, see FirstTokens. With top-p in half precision, rounding can
     put a token just inside the nucleus in one forward pass and just outside it in another. Then
-    even a correct decoder can get the verdict "differs".
-
-    Raises BadSamplingParams for temperature 0, and if `draws` or `batch` is out of bounds. Also
-    raises whatever decoding raises.
+    even a correct decoder can get the verdict "differs". Raises whatever decoding raises.
     """
-    draws = whole(draws, "draws", 1, MAX_DRAWS, BadSamplingParams)
-    batch = whole(batch, "draws of a batch", 1, MAX_DRAWS, BadSamplingParams)
-    if params.temperature == 0:
-        raise BadSamplingParams(
-            "temperature: 0 leaves one possible token and no distribution to test; compare the "
-            "text with that of plain decoding"
-        )
-    position = position or TextPosition((), first_token_distribution(pair, prompt, params))
     levels = tree.levels if isinstance(tree, Tree) else MAX_LEVELS
     with_prefix = _PairWithPrefix.of(pair, position.common)
     counted = FirstTokens(position.distribution)
     seeds = random.Random(f"draws {params.seed}")
-    for done in range(1, draws + 1):
+    while True:
         seeded = replace(params, seed=seeds.getrandbits(63), max_new_tokens=levels)
         choice = tree if isinstance(tree, Tree) else tree()
         decoder = Decoder(with_prefix, prompt, seeded, choice, verifier)
         decoder.prefill()
         counted = counted.add(decoder.step().emitted[0])
-        if done % batch == 0 or done == draws:
-            yield counted
+        yield counted
 
 
 @dataclass(frozen=True)

@@ -66,16 +66,13 @@ def test_the_bars_are_those_of_the_docstring() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        ({"steps": 0, "tokens": 0}, "steps: 0"),
-        ({"seconds": {"draft": math.nan, "verify": 1.0, "overhead": 1.0}}, "draft seconds: nan"),
-    ],
+    "change",
+    [{"steps": 0, "tokens": 0}, {"seconds": {"draft": 1.0, "verify": 0.0, "overhead": 1.0}}],
 )
-def test_runs_with_bad_counts_or_times_are_refused(change: dict, words: str) -> None:
-    with pytest.raises(BadTrace, match=f"the run: {words}"):
+def test_runs_without_steps_or_target_passes_are_refused(change: dict) -> None:
+    with pytest.raises(BadTrace, match="the run has"):
         time_breakdown(replace(RUN, **change), PLAIN)
-    with pytest.raises(BadTrace, match=f"the plain run: {words}"):
+    with pytest.raises(BadTrace, match="the plain run has"):
         time_breakdown(RUN, replace(PLAIN, **change))
 
 

@@ -7,7 +7,7 @@ compared with the exact probabilities.
 
 from __future__ import annotations
 
-from collections import deque
+from itertools import islice
 
 import pytest
 import torch
@@ -71,7 +71,5 @@ def drawn_pairs(device: torch.device, pairs: int) -> FirstTokens:
 
 def _counted(pair: Pair, params: SamplingParams, verifier: str, draws: int) -> FirstTokens:
     position = find_position(pair, _PROMPT, (), params)
-    counted = first_tokens(
-        pair, _PROMPT, params, _TREE, verifier, draws=draws, batch=draws, position=position
-    )
-    return deque(counted, maxlen=1)[0]
+    counted = first_tokens(pair, _PROMPT, params, _TREE, verifier, position)
+    return next(islice(counted, draws - 1, None))

@@ -114,8 +114,6 @@ class DistributionCheck:
             params,
             self._tree_of(i),
             finished.lanes[i].verifier,
-            DRAWS,
-            1,
             self._position,
         )
 
