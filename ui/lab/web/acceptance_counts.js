@@ -1,5 +1,5 @@
 /* This page's latest acceptance measurements, side by side. */
-import { acceptanceTable } from "../../shared/web/acceptance_table.js";
+import { acceptanceCard } from "../../shared/web/acceptance_table.js";
 import { button, el, show } from "../../shared/web/dom.js";
 import { makePanel } from "../../shared/web/panel.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
@@ -43,7 +43,7 @@ export class AcceptanceCounts {
     const about = { part: "counts", title: "Measured acceptance", cls: "sq-lab-counts" };
     this.panel = makePanel(host, about);
     el("span", { class: "sq-word sq-dim", text: CAPTION }, this.panel.titleBox);
-    this.list = el("div", { class: "sq-lab-count-list" }, this.panel.body);
+    this.list = el("div", { class: "hw-by-levels" }, this.panel.body);
     this.paint();
   }
 
@@ -73,33 +73,15 @@ export class AcceptanceCounts {
   }
 
   card(count) {
-    const { by_level: byLevel } = count;
-    const many = byLevel.depths > 1;
-    const look = { class: "sq-lab-counted", "data-part": "counted" };
-    const card = el("section", { ...look, "data-depths": many ? "many" : "one" });
-    this.head(card, count);
-    const table = acceptanceTable(byLevel, count.unit === "roots" ? "root" : "position");
-    const label = { role: "group", "aria-label": byLevel.name };
-    el("div", { class: "hw-by-level-box sq-more-right", tabindex: "0", ...label }, card).append(
-      table,
-    );
-    const note = { class: "sq-dim", "data-holds": String(byLevel.holds) };
-    if (many) el("p", { ...note, text: byLevel.sentence }, card);
-    return card;
-  }
-
-  head(card, count) {
     const { by_level: byLevel, temperature, visited, unit } = count;
-    const head = el("p", { class: "sq-lab-counted-head sq-dim" }, card);
-    el("span", { class: "sq-badge", "data-label": "measured", text: "measured" }, head);
     const words = `${byLevel.name} · T = ${temperature}, top-p ${count.top_p} · ${visited} ${unit}`;
-    el("span", { class: "sq-lab-counted-words", text: words }, head);
+    const place = unit === "roots" ? "root" : "position";
+    const { root, head } = acceptanceCard(byLevel, { label: "measured", words, place });
+    root.dataset.part = "counted";
     const tools = el("span", { class: "sq-segments" }, head);
-    button(tools, {
-      text: "Use",
-      hint: TOOLTIPS["button use a count"],
-      act: () => this.use(count),
-    });
+    const hint = TOOLTIPS["button use a count"];
+    button(tools, { text: "Use", hint, act: () => this.use(count) });
     button(tools, { icon: "close", label: "Remove this measurement", act: () => this.drop(count) });
+    return root;
   }
 }

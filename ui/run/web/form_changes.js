@@ -40,9 +40,6 @@ export const isChanged = () => change.since;
  */
 export function changed() {
   change.since = true;
-  /** @type {any} */
-  const root = document.querySelector("#pg-view .sq-stage");
-  root?.view?.store.changed();
   return true;
 }
 

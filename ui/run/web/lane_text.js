@@ -1,7 +1,7 @@
 /* A lane's text. The style of each token shows which model it came from. The elements of a step are
    made once, and then only shown or hidden. */
 import { writePrompt, writeToken } from "./written_text.js";
-import { el, show, text } from "../../shared/web/dom.js";
+import { el, scrollBox, show, text } from "../../shared/web/dom.js";
 import { addTerm } from "../../shared/web/tooltips.js";
 
 /**
@@ -26,9 +26,7 @@ export class LaneText {
     this.lane = lane;
     // The box has flex-direction: column-reverse, so it stays scrolled to its end as text grows.
     // Scrolling by script would cost a layout.
-    const label = "Text of " + lane.title;
-    const attributes = { tabindex: "0", role: "region", "aria-label": label };
-    this.box = el("div", { class: "sq-text-box", ...attributes }, host);
+    this.box = scrollBox(host, "Text of " + lane.title, { class: "sq-text-box" });
     const page = el("div", { class: "run-page" }, this.box);
     writePrompt(el("span", { class: "sq-prompt" }, page), store, lane);
     this.flow = el("span", { "data-part": "flow" }, page);

@@ -48,12 +48,20 @@ export class AcceptancePanel {
   /** @param {AcceptanceByLevel[]} tables */
   show(tables) {
     show(this.root, tables.length > 0);
-    this.list.replaceChildren(...tables.map(section));
+    const card = (one) => acceptanceCard(one, { label: one.label, words: source(one) }).root;
+    this.list.replaceChildren(...tables.map(card));
   }
 }
 
-function section(byLevel) {
-  const { label, depths, ranks, holds, sentence } = byLevel;
+/**
+ * A table with its source above it and, if it has several depths, a sentence below it.
+ * @param {AcceptanceByLevel} byLevel
+ * @param {{label: string, words: string, place?: string}} about the source: its badge and words;
+ *   `place`: name of the first depth
+ * @returns {{root: HTMLElement, head: HTMLElement}} `head`: the line with the source
+ */
+export function acceptanceCard(byLevel, { label, words, place }) {
+  const { depths, ranks, holds, sentence } = byLevel;
   const size = {
     "data-tall": String(ranks > MANY_RANKS),
     "data-wide": String(depths > MANY_DEPTHS),
@@ -61,13 +69,13 @@ function section(byLevel) {
   const root = el("section", { class: "hw-one", "data-label": label, ...size });
   const head = el("p", { class: "hw-one-head sq-dim" }, root);
   el("span", { class: "sq-badge", "data-label": label, text: label }, head);
-  el("span", { text: source(byLevel) }, head);
-  const name = `${label}, ${source(byLevel)}: acceptance by rank and depth`;
+  el("span", { text: words }, head);
   const look = { class: "hw-by-level-box sq-more-right" };
-  scrollBox(root, name, look).append(acceptanceTable(byLevel));
+  const box = scrollBox(root, `${label}, ${words}: acceptance by rank and depth`, look);
+  box.append(acceptanceTable(byLevel, place));
   const part = { "data-part": "positional", "data-holds": String(holds) };
   if (depths > 1) el("p", { class: "hw-say", ...part, text: sentence }, root);
-  return root;
+  return { root, head };
 }
 
 function source({ name, runs, temperature, depths, ranks, of }) {
@@ -84,7 +92,7 @@ function source({ name, runs, temperature, depths, ranks, of }) {
  * @param {string} [place] the heading of the column of depth 0
  * @returns {HTMLTableElement}
  */
-export function acceptanceTable(byLevel, place = "root") {
+function acceptanceTable(byLevel, place = "root") {
   const table = el("table", { class: "hw-by-level sq-full" });
   const isMany = byLevel.depths > 1;
   const depths = Array.from({ length: byLevel.depths }, (_, depth) => (depth ? `${depth}` : place));
