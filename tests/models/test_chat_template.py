@@ -3,6 +3,7 @@ that fails raises BadPrompt."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from sequoia import Acceptance, Pair
 from sequoia.errors import BadPrompt
 from sequoia.measuring.hardware import measure_profile
 from sequoia.models.chat_template import chat_template
-from sequoia.models.pair import PairCache
+from sequoia.models.pair import CHAT, PairCache, RecordedAcceptance
 
 CHATML = (
     "{%- for message in messages %}{{ '<|begin|>' + message['role'] + '\\n' + message['content'] "
@@ -70,6 +71,17 @@ def test_a_message_is_encoded_with_the_special_tokens_that_its_template_writes(p
     assert ids[0] == pair.tokenizer.convert_tokens_to_ids("<|begin|>")
     assert pair.as_chat().encode("hello") == ids
     assert pair.as_chat().encode("hello", chat=False) == pair.encode("hello") != ids
+
+
+def test_trees_for_chats_are_planned_from_acceptance_that_was_recorded_on_chats(
+    pair: Pair,
+) -> None:
+    code, chat = (
+        RecordedAcceptance(0.6, Acceptance((rate,)), kind)
+        for kind, rate in (("code", 0.8), (CHAT, 0.4))
+    )
+    assert replace(pair, known=(code, chat)).as_chat().known == (chat,)
+    assert replace(pair, known=(code,)).as_chat().known == (code,)
 
 
 def test_chats_share_the_machine_profile_but_not_the_acceptance(pair: Pair) -> None:

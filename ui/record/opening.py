@@ -25,7 +25,7 @@ from sequoia.text_files import write_text
 from ui.record.runs import record, repeated, request_of, speedup_of
 from ui.run import recordings
 from ui.serving.model_host import ModelHost
-from ui.shared.prompts import CHAT, read_prompts
+from ui.shared.prompts import CHAT_FILE, read_prompts
 
 PROMPTS = ASSETS / "opening_prompts.json"
 REPEATED = 0.3  # a text with more than this share of repeated 4-grams counts as a loop
@@ -142,7 +142,7 @@ def _titles(name: str, prompts: int) -> dict[str, str]:
 
 def _candidates(host: ModelHost, params: SamplingParams, rounds: int) -> list[Candidate]:
     pair = host.pair(lambda: False)
-    prompts = read_prompts(CHAT if pair.template else PROMPTS)
+    prompts = read_prompts(CHAT_FILE if pair.template else PROMPTS)
     stop = pair.as_chat().stop if pair.template else frozenset[int]()
     requests = {one.name: request_of(one.text, params) for one in prompts}
     makes = {

@@ -17,15 +17,15 @@ from typing_extensions import TypedDict  # pydantic needs this one before Python
 from sequoia import SamplingParams
 from sequoia.assets_folder import ASSETS
 from sequoia.diagnosis.verdict import RaceVerdict
+from sequoia.models.pair import CHAT
 from sequoia.saved_files.race_file import MOST_RUNS, LaneLog, PooledRun, RaceLog
 from sequoia.text_files import load_json
 from ui.run.report import ran_to_end, sampling_of, step_of
 from ui.run.request import RunRequest
-from ui.shared.prompts import CHAT, presets, prompt_kind, read_prompts, surveyed_texts
+from ui.shared.prompts import CHAT_FILE, presets, prompt_kind, read_prompts, surveyed_texts
 
 USUAL_MORE = 5  # how many further runs to make if the verdict needs no more
 _LONGEST_PROMPT = 60
-_CHAT = "chat"  # the kind of prompts that are chat messages
 _SHORT = 18  # characters shown of each prompt if a line shows two
 
 
@@ -89,7 +89,7 @@ def _kind(prompt: str, second: str, chat: bool) -> str:
 
 
 def _kind_of(prompt: str, chat: bool) -> str:
-    return _CHAT if chat else prompt_kind(prompt)
+    return CHAT if chat else prompt_kind(prompt)
 
 
 def how_many_more(verdict: RaceVerdict, room: int) -> int:
@@ -131,8 +131,8 @@ def _seconds_per_token(lane: LaneLog) -> float | None:
 def prompts_of(kind: str) -> tuple[str, ...]:
     """The opening prompts, presets and benchmark prompts of a kind of text, in a fixed order and
     without those on which acceptance was counted. For "chat", the example messages."""
-    if kind == _CHAT:
-        return tuple(one.text for one in read_prompts(CHAT))
+    if kind == CHAT:
+        return tuple(one.text for one in read_prompts(CHAT_FILE))
     named = [*read_prompts(ASSETS / "opening_prompts.json"), *presets()]
     texts = [preset.text for preset in named if prompt_kind(preset.text) == kind]
     every = dict.fromkeys([*texts, *load_json(ASSETS / "bench" / f"{kind}.json")])

@@ -15,7 +15,7 @@ from sequoia.text_files import load_json
 # not 0: at 0 the bundled pair soon repeats itself, which flatters speculative decoding
 TEMPERATURE = 0.6
 FILE = ASSETS / "prompts.json"
-CHAT = ASSETS / "bench" / "chat.json"  # questions, for models that answer chat messages
+CHAT_FILE = ASSETS / "bench" / "chat.json"  # questions, for models that answer chat messages
 _CHAT_EXAMPLES = 6
 CODE = "code"
 PROSE = "prose"
@@ -55,8 +55,8 @@ def presets() -> tuple[Preset, ...]:
 
 
 def chat_presets() -> tuple[Preset, ...]:
-    """As `presets`, for models that answer chat messages: the first of CHAT."""
-    return read_prompts(CHAT)[:_CHAT_EXAMPLES]
+    """As `presets`, for models that answer chat messages: the first of CHAT_FILE."""
+    return read_prompts(CHAT_FILE)[:_CHAT_EXAMPLES]
 
 
 def read_prompts(path: Path) -> tuple[Preset, ...]:

@@ -17,6 +17,7 @@ from visits import Gate, sent, wait
 import ui.run.more_runs
 from sequoia import Pair, Race, SamplingParams
 from sequoia.errors import BadTrace
+from sequoia.models.pair import CHAT
 from sequoia.saved_files.race_file import PooledRun, RaceLog
 from ui.run import pooled
 from ui.run.decode_job import DecodeJob
@@ -121,6 +122,14 @@ def test_at_temperature_0_each_further_run_has_another_prompt_and_the_same_seed(
     assert [run.prompt for run in runs] == ["def f(x):", "class A:", "import os", "x = 1"]
     assert {run.params for run in runs} == {params}
     assert further_runs([PROMPT], params, 2, 40) == runs[2:]
+
+
+def test_further_runs_of_a_chat_have_chat_messages(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pooled, "prompts_of", prompts_of)
+    messages = prompts_of(CHAT)
+    first = messages[0]
+    runs = further_runs([first], SamplingParams(temperature=0.5), 0, 3, chat=True)
+    assert [run.prompt for run in runs] == [*messages[1:4]]
 
 
 def test_above_temperature_0_every_run_has_a_seed_of_its_own() -> None:

@@ -146,6 +146,19 @@ def test_every_shipped_run_is_an_example_with_a_title_and_a_sentence() -> None:
     assert sum(path.stat().st_size for path in recordings.shipped().values()) < 1_500_000
 
 
+def test_a_pair_with_a_film_of_its_own_shows_that_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str
+) -> None:
+    monkeypatch.setattr(recordings, "RUNS", tmp_path)
+    for name in ("welcome", "welcome-small", "another"):
+        (tmp_path / f"{name}.json").write_text(file)
+    for draft, name in (("small", "welcome-small"), ("other", "welcome"), ("", "welcome")):
+        assert recordings.film_name(draft) == name
+        assert recordings.film(draft).name.partition(".")[0] == name
+    (tmp_path / "welcome-small.json").write_text("{")
+    assert recordings.film("small").name.partition(".")[0] == "welcome"
+
+
 def test_any_readable_run_in_the_folder_is_an_example(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str
 ) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import fakes
 import gradio as gr
 import pytest
 import visits
@@ -42,6 +43,7 @@ from ui.serving.limits import LOCAL
 from ui.serving.model_host import ModelHost
 from ui.shared import saved_profiles
 from ui.shared.layout import header
+from ui.shared.prompts import chat_presets, presets
 
 LANES = [
     ("plain", "", "sequoia"),
@@ -564,3 +566,20 @@ def test_a_damaged_link_changes_no_field(tab: RunTab, name: str, value: Any, wor
     assert error.startswith("The settings of this link are not used: ")
     assert words in error
     assert [*tab.use_link(SimpleNamespace(_data=None))] == [tab.stage]
+
+
+# -- chats -----------------------------------------------------------------------------------------
+
+
+def test_the_example_prompts_are_of_the_kind_that_the_loaded_models_answer(
+    tab: RunTab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code, question = presets()[0], chat_presets()[0]
+    for template, ours, other in ((None, code, question), (object(), question, code)):
+        pair = replace(fakes.tiny_pair(), template=template)
+        monkeypatch.setattr(ModelHost, "pair_now", pair)
+        updates = tab.chatting(other.text)
+        assert updates[tab.form.chat]["visible"] is (template is not None)
+        assert updates[tab.form.prompt]["value"] == ours.text
+        assert ours.name in [name for _, name in updates[tab.form.example_prompt]["choices"]]
+        assert "value" not in tab.chatting("my own text")[tab.form.prompt]
