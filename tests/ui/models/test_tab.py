@@ -116,7 +116,7 @@ def test_it_shows_all_pairs_the_machine_and_the_models_in_use(tab: ModelsTab, pa
     assert row["gated"] == ["meta-llama/Llama-2-7b-hf"]
     why = "its small model is a pickle file, which can run code when it is opened"
     assert row["why_not"] == why
-    assert "the converted draft under “Small model”" in row["note"]
+    assert "the converted one under “Small model”" in row["note"]
     assert shown["loaded"]["target"]["forward"] == pair.target.forward_words
     assert "Llama 2 Community License" in row["licences"]
     assert row["disk"]["words"] == "fits" or row["disk"]["fits"] == "no"
