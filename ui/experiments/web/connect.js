@@ -1,7 +1,6 @@
 /* Joins the Experiments tab's component to its view. */
 import { onAskedExperiment } from "../../shared/web/between_tabs.js";
 import { connectComponent, whenShown } from "../../shared/web/connect_component.js";
-import { watchJob } from "../../shared/web/job_watch.js";
 import { linkView } from "../../shared/web/page_link.js";
 import { ExperimentsView } from "./experiments_view.js";
 
@@ -22,12 +21,8 @@ export function connect(element, props, watch, trigger, server) {
   const run = (name, again) => trigger("run", { name, again });
   const halt = () => trigger("halt");
   const view = new ExperimentsView(root, { recorded, run, halt });
-  const isBusy = () => view.state.going;
-  const job = watchJob({ isBusy, ask: (asked) => trigger("ask", asked) });
-  // `false` is right for every message: if the message is about a running job, the view has made
-  // `isBusy()` true by now, and then `job.take` ignores its argument.
-  const taken = () => job.take(false);
-  connectComponent(root, props, watch, view, { taken });
+  const job = { trigger, isBusy: () => view.state.going };
+  connectComponent(root, props, watch, view, { job });
   linkView("experiments", view);
   onAskedExperiment((name) => {
     view.choose(name);

@@ -2,7 +2,7 @@
    what the chosen experiment has, and draws its plots. */
 import { ExperimentsState } from "./experiments_state.js";
 import { followTheme } from "../../shared/web/chart.js";
-import { attr, el, show, sized, text } from "../../shared/web/dom.js";
+import { attr, el, show, sized, tell, text } from "../../shared/web/dom.js";
 import { figurePanel } from "../../shared/web/figure_panel.js";
 import { count } from "../../shared/web/format.js";
 import { methodStyles } from "../../shared/web/method_style.js";
@@ -117,12 +117,12 @@ export class ExperimentsView {
       attr(one, "aria-pressed", one === chosen ? "true" : "false");
       attr(one, "data-running", going && run.name === one.dataset.name && "");
     }
-    this.fill(parts.question, chosen?.dataset.question);
-    this.fill(parts.claims, chosen?.dataset.claims);
-    this.fill(parts.finding, result?.finding);
-    this.fill(parts.partial, result?.partial);
-    this.fill(parts.missing, state.missing);
-    this.fill(parts.source, result?.source);
+    tell(parts.question, chosen?.dataset.question);
+    tell(parts.claims, chosen?.dataset.claims);
+    tell(parts.finding, result?.finding);
+    tell(parts.partial, result?.partial);
+    tell(parts.missing, state.missing);
+    tell(parts.source, result?.source);
     parts.source.dataset.label = result?.source ?? "";
     parts.details.replaceChildren();
     for (const detail of result?.details ?? []) el("li", { text: detail }, parts.details);
@@ -135,12 +135,6 @@ export class ExperimentsView {
   /** @type {(name: string) => HTMLElement | undefined} */
   entryOf(name) {
     return this.entries.find(({ dataset }) => dataset.name === name);
-  }
-
-  /** @type {(node: HTMLElement, words?: string) => void} an element without words is hidden */
-  fill(node, words = "") {
-    text(node, words);
-    show(node, Boolean(words));
   }
 
   paintSides() {

@@ -6,11 +6,10 @@ import { AcceptancePanel } from "../../shared/web/acceptance_table.js";
 import { makeBanner, makePanel, progressBar } from "../../shared/web/panel.js";
 import { followTheme } from "../../shared/web/chart.js";
 import { connectComponent, whenShown } from "../../shared/web/connect_component.js";
-import { button, el, show, text } from "../../shared/web/dom.js";
+import { button, el, show, tell, text } from "../../shared/web/dom.js";
 import { figurePanel } from "../../shared/web/figure_panel.js";
 import { canStop } from "../../shared/web/form_buttons.js";
 import { formValues, withFormValues } from "../../shared/web/form_values.js";
-import { watchJob } from "../../shared/web/job_watch.js";
 import { linkView } from "../../shared/web/page_link.js";
 import { dtypes } from "../../shared/web/run_facts.js";
 import { saveText } from "../../shared/web/save_file.js";
@@ -220,9 +219,9 @@ export function connect(element, props, watch, trigger) {
   /** @type {HTMLElement} */
   const root = element.querySelector(".hw-stage");
   const view = new HardwareView(root);
-  const job = watchJob({ isBusy: () => canStop("hw"), ask: (asked) => trigger("ask", asked) });
-  const taken = ({ share }) => job.take(typeof share === "number");
-  connectComponent(root, props, watch, view, { taken });
+  const isGoing = ({ share }) => typeof share === "number";
+  const job = { trigger, isBusy: () => canStop("hw"), isGoing };
+  connectComponent(root, props, watch, view, { job });
   /** @type {Record<string, any> | null} the values of a link, until they are sent to the server */
   let linked = null;
   let isWaiting = false; // whether a link waits for the values in the form
@@ -289,8 +288,7 @@ class ProfileFacts {
       else text(head, name);
       el("dd", { text: value, title: value }, this.list);
     }
-    text(this.note, profile.note);
-    show(this.note, Boolean(profile.note));
+    tell(this.note, profile.note);
   }
 
   export() {

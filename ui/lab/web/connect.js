@@ -6,7 +6,6 @@ import { acceptanceLine, recordedOrigin, timesLine } from "./sources.js";
 import * as shapes from "./tree_shapes.js";
 import { connectComponent } from "../../shared/web/connect_component.js";
 import { count } from "../../shared/web/format.js";
-import { watchJob } from "../../shared/web/job_watch.js";
 import { copyLink } from "../../shared/web/page_link.js";
 import * as planner from "../../shared/web/planner.js";
 import { recordedLabel } from "../../shared/web/recorded.js";
@@ -29,12 +28,8 @@ export function connect(element, props, watch, trigger) {
     save: saveLab,
     copy: () => copyLink("lab"),
   });
-  const isBusy = () => view.lab.editor.counting.busy;
-  const job = watchJob({ isBusy, ask: (asked) => trigger("ask", asked) });
-  // `false` is right for every message: if the message is about a running job, the view has made
-  // `isBusy()` true by now, and then `job.take` ignores its argument.
-  const taken = () => job.take(false);
-  connectComponent(root, props, watch, { ...view, take: view.ingest }, { taken });
+  const job = { trigger, isBusy: () => view.lab.editor.counting.busy };
+  connectComponent(root, props, watch, { ...view, take: view.ingest }, { job });
   linkLab(view.lab);
 }
 

@@ -3,7 +3,6 @@ import { connectComponent } from "../../shared/web/connect_component.js";
 import { DecoderTest } from "../../shared/web/decoder_test.js";
 import { el, show } from "../../shared/web/dom.js";
 import { canStop } from "../../shared/web/form_buttons.js";
-import { watchJob } from "../../shared/web/job_watch.js";
 
 /**
  * @import { Props, Trigger, Watch } from "../../shared/web/connect_component.js"
@@ -47,9 +46,9 @@ class LosslessView extends DecoderTest {
 export function connect(element, props, watch, trigger) {
   /** @type {HTMLElement} */
   const root = element.querySelector(".sq-stage");
-  const job = watchJob({ isBusy: () => canStop("ls"), ask: (asked) => trigger("ask", asked) });
-  const taken = ({ share }) => job.take(typeof share === "number");
+  const isGoing = ({ share }) => typeof share === "number";
+  const job = { trigger, isBusy: () => canStop("ls"), isGoing };
   const view = new LosslessView(root, (bug) => trigger("fill", { bug }));
-  connectComponent(root, props, watch, view, { taken });
+  connectComponent(root, props, watch, view, { job });
   document.getElementById("ls-side").addEventListener("input", () => view.formChanged());
 }

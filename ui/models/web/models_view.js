@@ -3,9 +3,8 @@
 import { openDrawer } from "./drawer.js";
 import { PairTable } from "./pair_table.js";
 import { connectComponent, whenShown } from "../../shared/web/connect_component.js";
-import { attr, el, scrollBox, show, text } from "../../shared/web/dom.js";
+import { attr, el, scrollBox, show, tell, text } from "../../shared/web/dom.js";
 import { canStop } from "../../shared/web/form_buttons.js";
-import { watchJob } from "../../shared/web/job_watch.js";
 import { makeBanner, makePanel, progressBar } from "../../shared/web/panel.js";
 
 /**
@@ -82,9 +81,9 @@ export function connect(element, props, watch, trigger) {
   /** @type {HTMLElement} */
   const root = element.querySelector(".md-stage");
   const view = new ModelsView(root, trigger);
-  const job = watchJob({ isBusy: () => canStop("md"), ask: (asked) => trigger("ask", asked) });
-  const taken = ({ load }) => job.take(Boolean(load) && !load.over);
-  connectComponent(root, props, watch, view, { taken });
+  const isGoing = ({ load }) => Boolean(load) && !load.over;
+  const job = { trigger, isBusy: () => canStop("md"), isGoing };
+  connectComponent(root, props, watch, view, { job });
   openDrawer(root);
   whenShown(root, () => trigger("select", {}));
 }
@@ -143,8 +142,7 @@ class LoadPanel {
     attr(this.now, "role", load.error ? "alert" : "status");
     this.now.classList.toggle("md-failed", Boolean(load.error));
     this.progress(load.share);
-    text(this.amount, load.amount || "");
-    show(this.amount, Boolean(load.amount));
+    tell(this.amount, load.amount || "");
     this.checks.replaceChildren(...load.checks.map(check));
     return stateOf(load);
   }

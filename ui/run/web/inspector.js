@@ -1,7 +1,7 @@
 /* The panel "Why". It shows the selected node with its numbers and a sentence that explains its
    state. In slow motion it shows a WalkCard instead, about the node that the picture explains.
    Under either is the story of the step. */
-import { attr, button, el, pool, show, text } from "../../shared/web/dom.js";
+import { attr, button, el, pool, show, tell, text } from "../../shared/web/dom.js";
 import { DrawBar, DrawMeter } from "../../shared/web/draw_bar.js";
 import { apart, count, known, ms, percent, prob } from "../../shared/web/format.js";
 import { makePanel } from "../../shared/web/panel.js";
@@ -111,9 +111,8 @@ export class Inspector {
     let word = "";
     if (node !== null && pin === node) word = "pinned";
     if (node !== null && hover === node) word = "under the pointer";
-    text(this.kicker, word);
+    tell(this.kicker, word);
     if (word) markTerm(this.kicker, word);
-    show(this.kicker, Boolean(word));
     show(this.unpin, word === "pinned");
   }
 

@@ -1,7 +1,7 @@
 /* A lane's text. The style of each token shows which model it came from. The elements of a step are
    made once, and then only shown or hidden. */
 import { writePrompt, writeToken } from "./written_text.js";
-import { el, scrollBox, show, text } from "../../shared/web/dom.js";
+import { el, scrollBox, tell, text } from "../../shared/web/dom.js";
 import { addTerm } from "../../shared/web/tooltips.js";
 
 /**
@@ -49,8 +49,7 @@ export class LaneText {
     for (let i = Math.min(count, this.shown); i < last; i++) all[i].hidden = i >= count;
     this.shown = count;
     text(this.end, ending);
-    show(this.loops, Boolean(loops));
-    text(this.loops, loops);
+    tell(this.loops, loops);
   }
 
   append(i) {

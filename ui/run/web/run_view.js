@@ -16,7 +16,7 @@ import { StepBars } from "./step_bars.js";
 import { TreePanel } from "./tree_panel.js";
 import { RunVerdict } from "./verdict.js";
 import { Banners } from "../../shared/web/banners.js";
-import { button, el, show, text } from "../../shared/web/dom.js";
+import { button, el, show, tell } from "../../shared/web/dom.js";
 import { readable } from "../../shared/web/format.js";
 import { showForm } from "../../shared/web/form_side.js";
 import { openView } from "../../shared/web/navigation.js";
@@ -130,8 +130,7 @@ export class RunView {
     root.dataset.steps = String(store.arrived.length);
     for (const panel of [this.banners, this.verdict, this.prompts]) panel.paint();
     const missing = some ? notesOf(store).leftOut.map(readable).join(" ") : "";
-    text(this.leftOut, missing);
-    show(this.leftOut, Boolean(missing));
+    tell(this.leftOut, missing);
     for (const card of this.cards) card.paint(baseOf(store, card.index));
     for (const panel of [this.bars, this.scrubber, this.tree]) panel.paint();
     if (!isOpening) this.inspector.paint(); // hidden in the opening

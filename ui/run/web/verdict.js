@@ -5,7 +5,7 @@ import { FurtherRuns } from "./further_runs.js";
 import { codeOfAll, onlySpeedup, results } from "./headline.js";
 import { Intervals } from "./intervals.js";
 import { PairTable, RunTable } from "./verdict_tables.js";
-import { attr, el, pool, show, text } from "../../shared/web/dom.js";
+import { attr, el, pool, show, tell, text } from "../../shared/web/dom.js";
 import { count, readable } from "../../shared/web/format.js";
 import { rove } from "../../shared/web/roving_focus.js";
 import * as runWords from "../../shared/web/run_words.js";
@@ -87,8 +87,7 @@ export class RunVerdict {
     const nodes = this.headlines.take(found.length);
     found.forEach((result, i) => {
       const { node, prompt, words } = nodes[i];
-      text(prompt, result.prompt);
-      show(prompt, Boolean(result.prompt));
+      tell(prompt, result.prompt);
       text(words, result.words);
       attr(node, "data-verdict", result.code);
     });

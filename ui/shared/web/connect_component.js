@@ -1,4 +1,5 @@
 /* Connects a Gradio HTML component to the view that draws its value. */
+import { watchJob } from "./job_watch.js";
 
 const ASK_MS = 2000; // after which a missing first value is requested
 
@@ -25,16 +26,21 @@ const ASK_MS = 2000; // after which a missing first value is requested
  * @param {object} [around]
  * @param {() => void} [around.ask] requests the first value. Called if none has arrived after
  *   ASK_MS, because a tab that is built while the page loads can miss its first value
- * @param {(message: M) => void} [around.taken] called after each message
+ * @param {{trigger: Trigger, isBusy: () => boolean,
+ *   isGoing?: (message: M) => boolean}} [around.job] the job whose messages these are. `isBusy`:
+ *   whether the view shows it as running; `isGoing`: whether a message is about a running job. It
+ *   is not needed if such a message itself makes `isBusy` true
  */
-export function connectComponent(root, props, watch, view, { ask, taken } = {}) {
+export function connectComponent(root, props, watch, view, { ask, job } = {}) {
   let last = "";
+  const asks = (state) => job.trigger("ask", state);
+  const watched = job && watchJob({ isBusy: job.isBusy, ask: asks });
   const update = () => {
     if (!props.value || props.value === last) return;
     last = props.value;
     const message = parsed(last);
     view.take(message);
-    taken?.(message);
+    watched?.take(job.isGoing?.(message) ?? false);
   };
   Object.assign(root, { view });
   update();

@@ -78,6 +78,16 @@ export function show(node, visible) {
 }
 
 /**
+ * Set the text of an element, and hide the element while it has none.
+ * @param {HTMLElement} node
+ * @param {string} [words]
+ */
+export function tell(node, words = "") {
+  text(node, words);
+  show(node, Boolean(words));
+}
+
+/**
  * A new button with an icon, a text or both, appended to `parent`.
  * @param {Element} parent
  * @param {{label?: string, icon?: string, text?: string, cls?: string, hint?: string,

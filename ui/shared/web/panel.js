@@ -1,5 +1,5 @@
 /* What views are built of: panels, tiles, progress bars, and the line with an error or a notice. */
-import { attr, button, el, segments, show, text } from "./dom.js";
+import { attr, button, el, segments, show, tell, text } from "./dom.js";
 import { rove } from "./roving_focus.js";
 import { addTerm } from "./tooltips.js";
 
@@ -67,8 +67,7 @@ export function makeBanner(host, part = "banner") {
   const banner = el("p", look, host);
   return (words, isError = false) => {
     const isNew = banner.textContent !== words;
-    text(banner, words);
-    show(banner, Boolean(words));
+    tell(banner, words);
     attr(banner, "role", isError ? "alert" : "status");
     banner.classList.toggle("sq-banner-error", isError);
     // the visitor may have scrolled to a part of the form from which the banner is not visible

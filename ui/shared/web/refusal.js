@@ -1,6 +1,6 @@
 /* A message beside a field: why its value was refused. Screen readers announce it, and the page
    scrolls to it if it is out of view. */
-import { attr, el, show, text } from "./dom.js";
+import { attr, el, tell } from "./dom.js";
 
 let made = 0;
 
@@ -28,8 +28,7 @@ export class Refusal {
     this.mark(false);
     this.field = words ? field : null;
     this.mark(true);
-    text(this.node, words);
-    show(this.node, Boolean(words));
+    tell(this.node, words);
     if (words) this.node.scrollIntoView?.({ block: "nearest" });
   }
 

@@ -8,7 +8,7 @@ import { attr, el, show, text } from "../../shared/web/dom.js";
  * @typedef {object} Control
  * @property {() => Answer} read returns the answer; null while it is incomplete or not allowed
  * @property {(answer: Answer) => void} put shows an answer
- * @property {() => void} lock prevents further changes
+ * @property {() => void} [lock] called when the answer can no longer be changed
  * @property {() => string} problem returns what to do, in words, while `read` returns null
  * @property {() => void} [remove] removes the control from the page
  */
@@ -34,10 +34,6 @@ export class NumberControl {
 
   put(answer) {
     this.input.value = String(answer);
-  }
-
-  lock() {
-    this.input.disabled = true;
   }
 
   problem() {
@@ -70,10 +66,6 @@ export class ChoiceControl {
 
   put(answer) {
     for (const input of this.inputs) input.checked = input.value === answer;
-  }
-
-  lock() {
-    for (const input of this.inputs) input.disabled = true;
   }
 
   problem() {
@@ -124,7 +116,6 @@ export class LengthControl {
   }
 
   lock() {
-    this.input.disabled = true;
     show(this.input, false);
   }
 

@@ -4,7 +4,7 @@ import { NumberControl } from "./controls.js";
 import { filled } from "./filled.js";
 import { LESSON } from "./lesson.js";
 import { isAnswered, isDone, keyOf } from "./tour_state.js";
-import { button, el, show, text } from "../../shared/web/dom.js";
+import { button, el, show, tell, text } from "../../shared/web/dom.js";
 
 /**
  * @import { Control } from "./controls.js"
@@ -133,12 +133,10 @@ export class Question {
     this.root = el("section", { class: "sq-tour-question", "data-part": about.name }, host);
     const id = "sq-tour-" + about.stop + "-" + about.name;
     this.asked = el("p", { class: "sq-tour-ask", id, text: about.ask }, this.root);
-    this.form = el(
-      "form",
-      { class: "sq-tour-form", "aria-labelledby": id, novalidate: "" },
-      this.root,
-    );
-    this.control = about.control(el("div", { class: "sq-tour-control" }, this.form));
+    const named = { class: "sq-tour-form", "aria-labelledby": id, novalidate: "" };
+    this.form = el("form", named, this.root);
+    this.fields = el("fieldset", { class: "sq-tour-control" }, this.form);
+    this.control = about.control(this.fields);
     this.makeActs();
     this.problem = el("p", { class: "sq-tour-problem", role: "alert" }, this.form);
     const look = { class: "sq-tour-verdict", "data-part": "verdict", tabindex: -1 };
@@ -187,11 +185,11 @@ export class Question {
     this.isOver = true;
     text(this.problem, "");
     if (said !== null) this.control.put(said);
-    this.control.lock();
+    this.fields.disabled = true;
+    this.control.lock?.();
     const [verdict, words] = this.about.verdict(said);
     this.words.dataset.verdict = verdict;
-    text(this.words, words);
-    show(this.words, Boolean(words));
+    tell(this.words, words);
     this.about.reveal?.(this.revealed, said);
     show(this.revealed, this.revealed.childElementCount > 0);
   }

@@ -158,10 +158,6 @@ export class SharesControl {
     });
   }
 
-  lock() {
-    for (const input of this.inputs) input.disabled = true;
-  }
-
   problem() {
     return filled(this.words.unspent, {
       given: sum(this.given),

@@ -48,11 +48,6 @@ class GuessControl {
     this.paint();
   }
 
-  lock() {
-    this.tokens.lock();
-    this.length.lock();
-  }
-
   problem() {
     return `Enter two numbers above 0, up to ${MOST}.`;
   }

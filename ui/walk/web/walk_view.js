@@ -1,7 +1,7 @@
 /* The Walk tab. On the left the visitor chooses a toy (a small example, see toy.js) or a step of a
    real run. On the right are panels for the verification of this step, for many runs of the toy,
    and for the attention mask. */
-import { attr, button, el, show, text } from "../../shared/web/dom.js";
+import { attr, button, el, show, tell, text } from "../../shared/web/dom.js";
 import { makeChoices, makeFold, makePanel } from "../../shared/web/panel.js";
 import { rove } from "../../shared/web/roving_focus.js";
 import { StepStage } from "../../shared/web/step_stage.js";
@@ -174,9 +174,8 @@ export class WalkView {
     this.step = step;
     this.node = null;
     this.stage.source = label;
-    text(this.badge, label);
+    text(this.badge, label); // an empty badge is not shown
     attr(this.badge, "data-label", label);
-    show(this.badge, Boolean(label));
     this.say("");
     this.stage.show(step, { reveal: { node: 0, key: "start" } });
     this.stage.player.turnTo(this.hasShown ? "walk" : "guess");
@@ -196,8 +195,7 @@ export class WalkView {
 
   /** @param {string} words a message to show; empty: remove it */
   say(words) {
-    text(this.notice, words);
-    show(this.notice, Boolean(words));
+    tell(this.notice, words);
   }
 
   // -- the node pointed at or focused -------------------------------------------------------------

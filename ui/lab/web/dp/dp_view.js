@@ -9,7 +9,7 @@ import { DpTreePanel } from "./dp_tree.js";
 import { DpWalk } from "./dp_walk.js";
 import * as planner from "../../../shared/web/planner.js";
 import { followTheme } from "../../../shared/web/chart.js";
-import { el, oncePerFrame, show, text } from "../../../shared/web/dom.js";
+import { el, oncePerFrame, tell, text } from "../../../shared/web/dom.js";
 import { makePanel } from "../../../shared/web/panel.js";
 import * as treeLayout from "../../../shared/web/tree_layout.js";
 
@@ -143,8 +143,7 @@ export class Dp {
 
   refuse(words) {
     const kept = this.table ? " The table is still for the previous vector." : "";
-    text(this.error, words && `Not updated: ${words}.${kept}`);
-    show(this.error, Boolean(words));
+    tell(this.error, words && `Not updated: ${words}.${kept}`);
   }
 
   // Computes a small table at once, a large one in slices. Shows it when it is complete.
