@@ -33,6 +33,7 @@ export class PromptLines {
     const { prompt, second_prompt: second, chat } = this.store.meta;
     const isInForm = !second && !chat && page.prompt?.() === prompt;
     const whose = page.prompt && page.prompt() !== prompt ? "a different prompt" : "prompt";
+    attr(this.root, "data-chat", chat ? "" : null);
     this.paintPrompt(0, isInForm ? "" : prompt, whose + (chat ? ", as a chat message" : ""));
     this.paintPrompt(1, second, "second prompt");
   }
