@@ -198,7 +198,7 @@ def _add_server(group: argparse._ArgumentGroup) -> None:
         "--public",
         action="store_true",
         default=is_space,
-        help="for unknown visitors: only the bundled pair, at most 512 tokens and 60 seconds per "
+        help="for unknown visitors: only the pair of --pair, at most 512 tokens and 60 seconds per "
         "run, and at most 256 nodes per tree (always on a Hugging Face Space)",
     )
 
@@ -211,9 +211,8 @@ def contradiction(arguments: argparse.Namespace) -> str:
             "a Space with ZeroGPU lends its GPU for single calls, but this program keeps its "
             "models on it; choose a CPU or a GPU of its own in the Space's settings"
         )
-    models = arguments.target or arguments.draft or arguments.pair != "bundled"
-    if arguments.public and models:
-        return "--public serves only the bundled pair; leave out --pair, --target and --draft"
+    if arguments.public and (arguments.target or arguments.draft):
+        return "--public serves only named pairs; leave out --target and --draft"
     if arguments.public and arguments.visitors_may:
         return "--public lets visitors measure and load nothing; leave out --visitors-may"
     if arguments.per_address and arguments.share:
@@ -271,7 +270,8 @@ def close(model_host: ModelHost, blocks: gr.Blocks) -> None:
 
 def requested(arguments: argparse.Namespace) -> PairRequest:
     """Raises BadPair or BadModel for options that contradict each other, and for unknown pairs."""
-    from sequoia.loading.pair_request import PairRequest
+    from sequoia.errors import BadPair
+    from sequoia.loading.pair_request import PairRequest, pinned_pairs
 
     request = PairRequest(
         arguments.pair,
@@ -282,6 +282,11 @@ def requested(arguments: argparse.Namespace) -> PairRequest:
         arguments.offload,
     )
     _ = request.models  # looks for the pair
+    if arguments.public and not request.is_pinned:
+        raise BadPair(
+            "--public serves only pairs whose files are always the same: "
+            f"{', '.join(pinned_pairs())}, not {request.name}"
+        )
     return request
 
 

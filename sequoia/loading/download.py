@@ -33,6 +33,7 @@ from sequoia.loading.model_files import (
     refuse_other_formats,
     small_files,
 )
+from sequoia.loading.pair_request import pinned_revision
 from sequoia.this_machine.memory import size
 
 ROOM_LEFT = 1_000_000_000  # bytes that must stay free on the disk
@@ -116,11 +117,11 @@ class Downloads:
     def locate(self, ref: str) -> Path | Listing:
         """The folder of the model `ref` if it is on this machine, otherwise its listing on the hub.
         The hub is contacted only for a listing. Raises what `look_up` raises."""
-        return Path(ref) if Path(ref).is_dir() else cached(ref) or self.look_up(ref)
+        return Path(ref) if Path(ref).is_dir() else _cached(ref) or self.look_up(ref)
 
     def look_up(self, model: str) -> Listing:
-        """The files of `model` on the hub at the newest commit. Their index is downloaded if it
-        says which files have the weights. Raises BadModel if `model` has no complete safetensors
+        """The files of `model` on the hub at its pinned commit, or else at the newest. Their index
+        is downloaded if it says which files have the weights. Raises BadModel if `model` has no complete safetensors
         weights. Also raises NotDownloaded and Stopped (see the class)."""
         if not self._online:
             raise NotDownloaded(
@@ -128,7 +129,8 @@ class Downloads:
                 "TRANSFORMERS_OFFLINE, or online=False), so the hub is not contacted; allow "
                 "downloads, or give a local folder"
             )
-        found = next(self._ask(model, {"do": "list", "model": model}))
+        command = {"do": "list", "model": model, "revision": pinned_revision(model) or None}
+        found = next(self._ask(model, command))
         files = {str(name): int(count) for name, count in found["files"].items()}
         small = {name: files[name] for name in small_files(files)}
         listing = Listing(model, str(found["commit"]), small)
@@ -243,7 +245,11 @@ def reason(model: str, kind: str, words: str, done: int) -> str:
 
 def is_here(model: str) -> bool:
     """Whether `model` is on this machine: as a folder, or complete in the hub's cache."""
-    return Path(model).is_dir() or cached(model) is not None
+    return Path(model).is_dir() or _cached(model) is not None
+
+
+def _cached(model: str) -> Path | None:
+    return cached(model, pinned_revision(model))
 
 
 # -- the process that downloads --------------------------------------------------------------------

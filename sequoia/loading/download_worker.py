@@ -4,7 +4,7 @@ and writes answers to standard output, one JSON object per line.
 Unlike a thread, a process can be ended at once, even if a connection hangs. download.py runs this
 file as a script, because importing it as a module of `sequoia` would first import torch.
 
-    {"do": "list", "model"} -> {"commit", "files": {name: bytes}}
+    {"do": "list", "model", "revision"} -> {"commit", "files": {name: bytes}}
     {"do": "get", "model", "commit", "files": [name, ...]} -> {"bytes": of these files that are on
     disk so far} and {"rate": bytes per second}, ..., then {"folder"}
 
@@ -55,10 +55,10 @@ class Bar(tqdm):
         return True
 
 
-def listed(model: str) -> Iterator[dict[str, Any]]:
-    """One message: the newest commit of `model`, and the names and sizes of its files (the first
-    5000, from the top down)."""
-    info = HfApi().model_info(model, files_metadata=True)
+def listed(model: str, revision: str | None) -> Iterator[dict[str, Any]]:
+    """One message: the commit `revision` of `model`, or else the newest one, and the names and
+    sizes of its files (the first 5000, from the top down)."""
+    info = HfApi().model_info(model, revision=revision, files_metadata=True)
     names = {file.rfilename: file.size or 0 for file in info.siblings or ()}
     files = sorted(names, key=lambda name: name.count("/"))
     yield {"commit": info.sha, "files": {name: names[name] for name in files[:5000]}}

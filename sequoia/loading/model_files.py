@@ -201,11 +201,14 @@ def hub_folder(ref: str) -> Path:
     return Path(constants.HF_HUB_CACHE).expanduser() / f"models--{ref.replace('/', '--')}"
 
 
-def cached(ref: str) -> Path | None:
-    """The folder of one complete commit of the model `ref` in the hub's cache, or None. Prefers the
-    commit in `refs/main`, then the most recently changed folder."""
+def cached(ref: str, revision: str = "") -> Path | None:
+    """The folder of one complete commit of the model `ref` in the hub's cache, or None. revision:
+    the only commit that counts; "" for any. Then the commit in `refs/main` is preferred, and the
+    most recently changed folder to others."""
     main = hub_folder(ref) / "refs" / "main"
     snapshots = hub_folder(ref) / "snapshots"
+    if revision:
+        return next(filter(is_whole, [snapshots / revision]), None)
     found = sorted(snapshots.glob("*"), key=lambda path: path.stat().st_mtime, reverse=True)
     if main.is_file():
         found.insert(0, snapshots / main.read_text(encoding="utf-8").strip())

@@ -68,7 +68,8 @@ class Model:
     (`bundled`). bytes: total size of its weight files. licence: the
     licence's name. gated: the licence must be accepted on the model's page before a download. chat:
     the tokenizer has a chat template. source: where the figure in `bytes` comes from. pickle: the
-    model is published only as a pickle file, which is refused.
+    model is published only as a pickle file, which is refused. revision: the commit on the hub that
+    is used; "" for the newest one.
     """
 
     id: str
@@ -80,6 +81,12 @@ class Model:
     source: str
     pickle: bool = False
     bundled: bool = False
+    revision: str = ""
+
+    @property
+    def is_pinned(self) -> bool:
+        """Whether its files are always the same."""
+        return self.bundled or bool(self.revision)
 
     @property
     def ref(self) -> str:
@@ -116,6 +123,18 @@ def presets() -> tuple[Preset, ...]:
         Preset(**{**row, **{role: models[row[role]] for role in ("target", "draft")}})
         for row in data["pairs"]
     )
+
+
+def pinned_revision(model: str) -> str:
+    """The commit of the hub's `model` that is used; "" for the newest one."""
+    every = (one for pair in presets() for one in pair.models)
+    return next((one.revision for one in every if one.id == model), "")
+
+
+def pinned_pairs() -> list[str]:
+    """The names of the pairs whose files are always the same."""
+    pinned = [pair.name for pair in presets() if all(one.is_pinned for one in pair.models)]
+    return [BUNDLED_NAME, *pinned]
 
 
 def find(name: Any) -> Preset | None:
@@ -183,6 +202,12 @@ class PairRequest:
     def has_bundled_target(self) -> bool:
         """Whether the target is the one that comes with the program."""
         return self.target is None and self.name == BUNDLED_NAME
+
+    @property
+    def is_pinned(self) -> bool:
+        """Whether it names a pair whose files are always the same, so that it may be served to
+        strangers."""
+        return self.target is None and not self.derived and self.name in pinned_pairs()
 
     @property
     def derived(self) -> str:

@@ -30,7 +30,7 @@ from sequoia.loading.find_pair import LoadNews
 from sequoia.loading.load import fetch
 from sequoia.loading.model_checks import PassedCheck
 from sequoia.loading.model_files import cached
-from sequoia.loading.pair_request import PairRequest
+from sequoia.loading.pair_request import PairRequest, pinned_revision, preset
 
 BIG = 3_000_000  # bytes of a fake weight file, which is transferred but cannot be loaded
 BOTH = PairRequest(target="owner/model", draft="owner/model", device="cpu", dtype="float32")
@@ -59,6 +59,13 @@ def fetched(name: str = "owner/model", **options: object) -> Path:
     with Downloads(online=True, **options) as downloads:
         place = downloads.locate(name)
         return place if isinstance(place, Path) else downloads.fetch(place, weights=True)
+
+
+def test_a_model_of_the_catalog_is_fetched_at_its_pinned_commit(hub: FakeHub, model: Path) -> None:
+    name = preset("smollm2-135m").target.id
+    hub.models[name] = model
+    fetched(name)
+    assert f"/api/models/{name}/revision/{pinned_revision(name)}" in hub.asked
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import pytest
 
 import app
 from sequoia import Pair, SequoiaError
+from sequoia.errors import BadPair
 from sequoia.loading import download_worker
 from ui import page
 from ui.serving.limits import LOCAL, PUBLIC, Limits
@@ -158,13 +159,20 @@ def test_a_wrong_value_is_refused_at_its_flag(
     [
         ["--public", "--target", "a", "--draft", "b"],
         ["--public", "--draft", "int8"],
-        ["--pair", "qwen3-8b", "--public"],
         ["--per-address", "4", "--share"],
         ["--visitors-may", "load", "--public"],
     ],
 )
 def test_flags_that_contradict_are_refused(arguments: list[str]) -> None:
     assert app.contradiction(app.parser().parse_args(arguments)).startswith("--")
+
+
+def test_strangers_are_served_only_models_that_never_change() -> None:
+    for name in ("bundled", "smollm2-135m"):
+        asked = app.parser().parse_args(["--public", "--pair", name])
+        assert app.requested(asked).name == name
+    with pytest.raises(BadPair, match="bundled, smollm2-135m, not qwen3-8b"):
+        app.requested(app.parser().parse_args(["--public", "--pair", "qwen3-8b"]))
 
 
 @pytest.mark.parametrize(

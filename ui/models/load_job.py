@@ -123,7 +123,7 @@ def requested_pair(form: Mapping[str, Any], limits: Limits) -> PairRequest:
     on a public page. Any value of the field `offload` other than True counts as False."""
     if not limits.models:
         raise BadModel(
-            "this page is public and serves only the bundled pair; to load other models, start the "
+            "this page is public and serves only one pair; to load other models, start the "
             "app without --public"
         )
     name = form["pair"]
