@@ -79,13 +79,6 @@ def short_text(value: Any, what: str, most: int, error: type[SequoiaError]) -> s
     return value
 
 
-def truth(value: Any, what: str, error: type[SequoiaError]) -> bool:
-    """`value`, which must be True or False."""
-    if not isinstance(value, bool):
-        raise error(f"{what}: {shown(value)} is neither true nor false")
-    return value
-
-
 def one_of(value: Any, what: str, choices: Sequence[str], error: type[SequoiaError]) -> str:
     """`value`, which must be one of `choices`."""
     if value not in choices:

@@ -47,7 +47,10 @@ class SamplingParams:
             object.__setattr__(
                 self, name, check(getattr(self, name), name, low, high, BadSamplingParams)
             )
-        validate_input.truth(self.ignore_eos, "ignore_eos", BadSamplingParams)
+        if not isinstance(self.ignore_eos, bool):
+            raise BadSamplingParams(
+                f"ignore_eos: {validate_input.shown(self.ignore_eos)} is neither true nor false"
+            )
 
     def further(self, by: int) -> SamplingParams:
         """The same settings with the seed increased by `by`. The largest seed is followed by 0."""

@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from sequoia import Pair, SequoiaError
+from sequoia import Pair
 from sequoia.experiments.experiment import Experiment
 from sequoia.experiments.result import ExperimentResult
 from sequoia.experiments.runner import RunProgress, run_experiment, units_file
@@ -82,25 +82,15 @@ class ExperimentJob(MeasurementJob):
 
     def measure(self, pair: Pair) -> Found:
         """Run units until none remains or the turn ends. Returns the result of all finished units.
-        Raises SequoiaError if a unit fails, or if the file of units cannot be read or written."""
+        Raises SequoiaError if a unit fails."""
         now = time.monotonic()
         self._end = now + self._seconds
         self._turn_end = now + TURN_SECONDS
         settings = self.experiment.sizes[SIZE]
-        try:
-            self._forget_earlier_units()
-            result = run_experiment(
-                self.experiment,
-                pair,
-                settings,
-                self._folder,
-                self._on_progress,
-                self._ends_turn,
-            )
-        except OSError as problem:
-            raise SequoiaError(
-                f"the finished parts cannot be read or saved: {problem.strerror}"
-            ) from None
+        self._forget_earlier_units()
+        result = run_experiment(
+            self.experiment, pair, settings, self._folder, self._on_progress, self._ends_turn
+        )
         return Found(result, self._message)
 
     def _forget_earlier_units(self) -> None:

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from random import getrandbits
-from typing import Any
 
 import gradio as gr
 
@@ -63,22 +62,14 @@ class LosslessTab(SessionView[LosslessJob]):
             )
         form.stop.click(self.stop, None, None, **UNQUEUED)
         self.board.ask(self.job_state, None, [self.board, form.run, form.stop], **ASKED)
-        on_choice(form.fields["bug"], self.break_on_purpose, [], fields, **UNQUEUED)
-        on_choice(form.fields["where"], self.choose_distributions, [], fields, **UNQUEUED)
-
-    def break_on_purpose(self, bug: Any) -> Updates:
-        """Fill the form with the preset of `bug`, and say at its field what is wrong with it."""
-        return self.form.preset(bug)
+        on_choice(form.fields["bug"], form.preset, [], fields, **UNQUEUED)
+        on_choice(form.fields["where"], form.shaped, [], fields, **UNQUEUED)
 
     def fill_form_with_a_bug(self, event: gr.EventData) -> Updates:
         """Choose a decoder with a bug, as if in the form's menu. `event` brings the bug's key as
         "bug"."""
         bug = sent_with(event).get("bug")
         return self.form.preset(bug, chosen=True)
-
-    def choose_distributions(self, where: Any) -> Updates:
-        """Show only the fields of the chosen distributions: those of a toy or those of the pair."""
-        return self.form.shaped(where)
 
     def test_in(self, board: gr.HTML) -> None:
         """Let `board`, a component of another view, test decoders with its event `test`."""

@@ -24,11 +24,10 @@ from ui.shared.layout import (
     link_button,
     menu,
     on_choice,
-    sampling_fields,
     start_button,
     stop_button,
 )
-from ui.shared.prompts import Preset, chat_presets, presets
+from ui.shared.prompts import TEMPERATURE, Preset, chat_presets, presets
 from ui.shared.serve_modules import call
 from ui.shared.tree_menu import SHAPES
 
@@ -397,7 +396,7 @@ def _verifier(number: int, lane: FormLane) -> gr.Dropdown:
 def _more(limits: Limits, first: StoredRun | None) -> dict[str, Any]:
     """The components under "More", by name. first: see `run_form`."""
     with gr.Group(elem_classes="pg-group"), gr.Row():
-        fields = sampling_fields("pg", labels.RUN, min(_TOKENS, limits.tokens), min_width=100)
+        fields = _sampling_fields(min(_TOKENS, limits.tokens))
     gr.Markdown("Ready-made comparisons", elem_id="pg-ready")
     with gr.Row(elem_classes="pg-chips pg-presets"):
         buttons = tuple(
@@ -454,6 +453,21 @@ def _examples(first: StoredRun | None) -> gr.Dropdown:
         shown if shown in about else None,
         info=about.get(shown, EXAMPLES_ABOUT),
     )
+
+
+def _sampling_fields(tokens: int) -> dict[str, gr.Number]:
+    """The fields of the sampling parameters, by name. They have no bounds of their own, because
+    SamplingParams refuses values out of bounds with a message."""
+    fields = {
+        "temperature": ("pg-temperature", TEMPERATURE, 0.1),
+        "top_p": ("pg-top-p", 1.0, 0.05),
+        "max_new_tokens": ("pg-tokens", tokens, 16),
+        "seed": ("pg-seed", 0, 1),
+    }
+    return {
+        name: gr.Number(value, label=labels.RUN[name], step=step, min_width=100, elem_id=elem_id)
+        for name, (elem_id, value, step) in fields.items()
+    }
 
 
 def _files() -> dict[str, Any]:

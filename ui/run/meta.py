@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
@@ -11,7 +12,7 @@ from sequoia.decoding.recorder import prompt_pieces
 from sequoia.models.describe import dtype_name, place_of, versions
 from sequoia.planning.compare_plans import chain_gains
 from sequoia.saved_files.run_file import clock_of
-from sequoia.saved_files.run_meta import SharedMeta
+from sequoia.saved_files.run_meta import Params, SharedMeta
 from ui.run.clocks import clock_meta, mixture_in_file
 from ui.run.request import LaneRequest, RunRequest
 from ui.serving.model_host import named
@@ -34,13 +35,7 @@ def shared_meta(
         "device": place_of(pair.target),
         "dtype": dtype_name(pair),
         "prompt": prompt,
-        "params": {
-            "temperature": params.temperature,
-            "top_p": params.top_p,
-            "max_new_tokens": params.max_new_tokens,
-            "seed": params.seed,
-            "ignore_eos": params.ignore_eos,
-        },
+        "params": Params(**asdict(params)),
         "versions": dict(versions()),
         "date": f"{datetime.now().astimezone():%Y-%m-%d %H:%M}",
     }

@@ -14,7 +14,6 @@ from ui.shared import markup
 from ui.shared.events import Updates
 from ui.shared.join_modules import UI
 from ui.shared.markup import Markup, element
-from ui.shared.prompts import TEMPERATURE
 from ui.shared.serve_modules import call, connect
 
 HEADER = UI / "shared" / "web" / "header.html"
@@ -96,29 +95,6 @@ def menu(
     return gr.Dropdown(
         choices, label=label, elem_id=elem_id, value=value, filterable=False, **options
     )
-
-
-def sampling_fields(
-    view: str, labels: Mapping[str, str], tokens: int, min_width: int
-) -> dict[str, gr.Number]:
-    """The fields of the sampling parameters, by name. They have no bounds of their own, because
-    SamplingParams refuses values out of bounds with a message."""
-    fields = {
-        "temperature": ("temperature", TEMPERATURE, 0.1),
-        "top_p": ("top-p", 1.0, 0.05),
-        "max_new_tokens": ("tokens", tokens, 16),
-        "seed": ("seed", 0, 1),
-    }
-    return {
-        name: gr.Number(
-            label=labels[name],
-            value=value,
-            step=step,
-            min_width=min_width,
-            elem_id=f"{view}-{suffix}",
-        )
-        for name, (suffix, value, step) in fields.items()
-    }
 
 
 def said_at(fields: Mapping[str, Any], wrong: str | None, words: str) -> Updates:

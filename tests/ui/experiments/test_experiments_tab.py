@@ -221,18 +221,6 @@ def test_an_unknown_name_is_refused(made: Callable[..., ExperimentsTab], name: A
     assert json.loads(tab.get_recorded_experiment(name))["error"].startswith("unknown experiment")
 
 
-def test_files_that_cannot_be_written_are_reported(
-    made: Callable[..., ExperimentsTab], toy: Toy
-) -> None:
-    tab = made()
-    path = tab._kept.folder("one")
-    path.rmdir()
-    path.write_text("")  # a file in the folder's place
-    last = parsed(runs(tab))[-1]
-    assert last["error"].startswith("Not finished: the finished parts cannot be read or saved: ")
-    assert toy.ran == []
-
-
 # -- recorded results ------------------------------------------------------------------------------
 
 

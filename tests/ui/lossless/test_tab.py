@@ -114,7 +114,7 @@ def test_a_broken_decoder_leaves_nothing_behind(
 
 def test_choosing_a_bug_fills_in_a_setting_that_shows_it(made: Callable[..., LosslessTab]) -> None:
     tab = made()
-    updates = tab.break_on_purpose("float16")
+    updates = tab.form.preset("float16")
     fields = tab.form.fields
     assert updates[fields["bug"]]["info"] == BUG_WORDS["float16"].about
     assert "value" not in updates[fields["bug"]]
@@ -123,7 +123,7 @@ def test_choosing_a_bug_fills_in_a_setting_that_shows_it(made: Callable[..., Los
     assert updates[fields["children"]]["value"] == "1"
     assert not updates[fields["p"]]["visible"]
     for key in ("x", None, [], 3):
-        assert list(tab.break_on_purpose(key)) == [fields["bug"]]
+        assert list(tab.form.preset(key)) == [fields["bug"]]
 
 
 @pytest.mark.parametrize(
