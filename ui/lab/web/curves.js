@@ -176,8 +176,13 @@ export class Margins {
     text(
       figure.note,
       profile
-        ? "A node makes the step longer. Its cost is the number of tokens that could be decoded in this extra time. As long as a node gains more than it costs, a larger tree is faster. The cost line shows an average over sizes from about 7n/8 to 9n/8, so it can differ from the cost of node n alone. It has a gap where the cost is 0."
-        : "This figure needs step times. The app measures those of its machine when it loads models.",
+        ? "A node makes the step longer. Its cost is the number of tokens that could be " +
+            "decoded in this extra time. As long as a node gains more than it costs, a larger " +
+            "tree is faster. The cost line shows an average over sizes from about 7n/8 to " +
+            "9n/8, so it can differ from the cost of node n alone. It has a gap where the cost " +
+            "is 0."
+        : "This figure needs step times. The app measures those of its machine when it loads " +
+            "models.",
     );
     if (!profile) return;
     figure.draw(marginTraces(this.state), {

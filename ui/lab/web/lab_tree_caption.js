@@ -69,7 +69,10 @@ export function roomWords(left, budget) {
 function verdict(trees, own, best, optimal) {
   if (optimal) return `${own.toFixed(3)} tokens: no tree of ${trees} is better.`;
   const gap = `${(best - own).toFixed(3)} tokens (${((1 - own / best) * 100).toFixed(1)}%)`;
-  return `${own.toFixed(3)} tokens; the best tree of ${trees} has ${best.toFixed(3)}: you are ${gap} short of the optimum.`;
+  return (
+    `${own.toFixed(3)} tokens; the best tree of ${trees} has ${best.toFixed(3)}: you are ` +
+    `${gap} short of the optimum.`
+  );
 }
 
 // Explains the node under the pointer, else the node with the focus, else the whole tree. In a tree
@@ -101,7 +104,10 @@ function visibleLevels({ view, drawn }) {
     frame.x(col) * zoom >= left && (frame.x(col + 1) - frame.gutter) * zoom <= left + size.w;
   const cols = Array.from({ length: drawn.cols }, (_, col) => col).filter(within);
   if (!cols.length || cols.length === drawn.cols) return "";
-  return ` Levels ${cols[0] + 1} to ${cols.at(-1) + 1} of the ${drawn.cols} drawn are visible; scroll for the rest.`;
+  return (
+    ` Levels ${cols[0] + 1} to ${cols.at(-1) + 1} of the ${drawn.cols} drawn are visible; ` +
+    "scroll for the rest."
+  );
 }
 
 function oneNode(tree, node) {

@@ -55,7 +55,8 @@ export class LabTreeControls {
         class: "sq-input",
         placeholder: "Find node 1.2.1",
         title:
-          "Number of a node, or the ranks on its path: 1.2.1 is child 1 of child 2 of the root’s child 1",
+          "Number of a node, or the ranks on its path: 1.2.1 is child 1 of child 2 of the " +
+          "root’s child 1",
         "aria-label": "Find a node by its number, or by the ranks on the path to it",
         spellcheck: "false",
         "data-part": "find",

@@ -234,6 +234,7 @@ export function hypothetical({ device, target, draft, source }, canRun) {
     `Its times are ${times}; nothing was measured here.`;
   if (!canRun) return words;
   return source === "simulated"
-    ? `${words} A run started here decodes on this machine and takes its step times from this profile.`
+    ? `${words} A run started here decodes on this machine and takes its step times from ` +
+        "this profile."
     : `${words} A run started here is timed on this machine.`;
 }

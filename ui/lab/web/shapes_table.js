@@ -49,11 +49,16 @@ const COLUMNS = [
   "label",
 ];
 const RULES =
-  "Every shape is cut or extended to the same size. The lengths of parallel sequences differ by at most one token. The k-ary tree’s last level is truncated. A published tree that is too large keeps the first nodes of its published list. One that is too small is extended by chains at its leaves.";
+  "Every shape is cut or extended to the same size. The lengths of parallel sequences " +
+  "differ by at most one token. The k-ary tree’s last level is truncated. A published tree " +
+  "that is too large keeps the first nodes of its published list. One that is too small is " +
+  "extended by chains at its leaves.";
 const SOURCES = [
-  "Published shapes are scored with this acceptance vector, as if their children were sampled the way Sequoia samples them.",
+  "Published shapes are scored with this acceptance vector, as if their children were " +
+    "sampled the way Sequoia samples them.",
   ...["medusa", "eagle", "branching"].map((name) => TOOLTIPS["shape " + name]),
-  "A dynamic tree has no row: its shape depends on the context, so nothing can be predicted before a run. One decoder can run such a tree.",
+  "A dynamic tree has no row: its shape depends on the context, so nothing can be " +
+    "predicted before a run. One decoder can run such a tree.",
 ].join(" ");
 
 /**
@@ -165,8 +170,13 @@ export class ShapesTable {
     const { cap } = this.state;
     if (cap === null) return "";
     const fitted =
-      " The tree in the second row has the number of levels that is predicted to be fastest. It can be the same tree as the first.";
-    return ` The limit of ${cap} levels set above applies to the first row only. A shape with more levels can have more tokens; it is compared with the best tree with as many.${this.hasRow("fitted") ? fitted : ""}`;
+      " The tree in the second row has the number of levels that is predicted to be " +
+      "fastest. It can be the same tree as the first.";
+    return (
+      ` The limit of ${cap} levels set above applies to the first row only. A shape with ` +
+      "more levels can have more tokens; it is compared with the best tree with as " +
+      `many.${this.hasRow("fitted") ? fitted : ""}`
+    );
   }
 
   paintRow({ name, node, cells, pick, field, refusal }, one, top) {

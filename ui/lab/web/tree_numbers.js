@@ -132,7 +132,9 @@ export class TreeNumbers {
     if (!grows) return;
     const gain = growth.gains[n - 1];
     const share = gain / growth.totals[n - 2];
-    const words = `The last node adds ${exportTree.formatShare(gain)} tokens per step (+${format.percent(share)})`;
+    const words =
+      `The last node adds ${exportTree.formatShare(gain)} tokens per step ` +
+      `(+${format.percent(share)})`;
     if (!profile) return text(this.margin, words + ".");
     const { times } = this.state;
     const cost = times[n - 1] - times[n - 2];
@@ -154,7 +156,12 @@ export class TreeNumbers {
 // Which tree the best one is, and whose times it was computed from.
 function planWords({ plan, profile, elsewhere }) {
   if (!plan) return "";
-  const rule = `the most tokens per step of all trees at most ${planner.SLACK * 100}% slower than the fastest`;
+  const rule =
+    `the most tokens per step of all trees at most ${planner.SLACK * 100}% slower than the ` +
+    "fastest";
   const size = `up to ${format.count(plan.largest, "node")}`;
-  return `The best tree has ${rule}, ${size}. Pass times: ${profile.source}, ${elsewhere ?? profile.device}.`;
+  return (
+    `The best tree has ${rule}, ${size}. Pass times: ${profile.source}, ` +
+    `${elsewhere ?? profile.device}.`
+  );
 }

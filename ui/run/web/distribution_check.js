@@ -87,7 +87,8 @@ export class DistributionCheck {
    */
   paintPosition({ context, position, lane }, rule) {
     const how =
-      "Each lane with a draft repeats one step, each time with another seed, and the first token of the step is counted. Every repetition continues the same text, ";
+      "Each lane with a draft repeats one step, each time with another seed, and the first " +
+      "token of the step is counted. Every repetition continues the same text, ";
     this.where.replaceChildren(how);
     el("code", { text: "…" + readable(context) }, this.where);
     const name = this.lanes[lane].title;
@@ -156,7 +157,11 @@ function sensitivity(counts) {
   const least = counts.map((one) => one.detectable_difference).filter(known);
   if (!least.length) return "Too few samples so far for a test.";
   const points = Math.round(Math.max(...least) * 100);
-  return `A p-value below one in a million counts as an error. With this many samples, that happens if, for example, the most probable token comes too often or too rarely by about ${points} percentage points.`;
+  return (
+    "A p-value below one in a million counts as an error. With this many samples, that " +
+    "happens if, for example, the most probable token comes too often or too rarely by about " +
+    `${points} percentage points.`
+  );
 }
 
 /**

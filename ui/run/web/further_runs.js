@@ -80,7 +80,9 @@ const onPrompts = ({ kind, seeds }) =>
  */
 function progress(pool) {
   const number = Math.min(pool.runs.length + 1, pool.planned);
-  return `Run ${number} of ${pool.planned}, ${onPrompts(pool)}. p-values follow after the last run.`;
+  return (
+    `Run ${number} of ${pool.planned}, ${onPrompts(pool)}. p-values follow after the last ` + "run."
+  );
 }
 
 /**

@@ -95,7 +95,8 @@ export class RunCharts {
     text(this.speedup.word, [word, over].filter(Boolean).join(", "));
     text(
       this.words,
-      "Each line is a lane’s pace (tokens per second) up to its last step, divided by that of the " +
+      "Each line is a lane’s pace (tokens per second) up to its last step, divided by that " +
+        "of the " +
         "lane it is compared with. It is of this run alone; the verdict has the interval.",
     );
     this.drawSoon();

@@ -23,7 +23,8 @@ const APART = 18; // px; between entries of the legend
 const LEAST = 620; // px; smallest width of a picture
 const LETTER = 6.5; // px; approximate width of a letter
 const AIR = 5; // px; below the names of columns
-const PAGE_ONLY = /^(class|style|role|tabindex|(data|aria)-.*)$/; // attributes that mean nothing outside the page
+// Attributes that mean nothing outside the page.
+const PAGE_ONLY = /^(class|style|role|tabindex|(data|aria)-.*)$/;
 // Classes that show the visitor's pointer, selection, search or zoom.
 const MARKS = ["sq-dots", "sq-searching", "is-selected", "is-above", "is-pinned", "is-match"];
 /** @type {Record<string, string>} usual values of style properties, which are not written */
@@ -218,7 +219,8 @@ const title = (view, word) =>
   `Step ${view.index + 1}${word ? ` (${word})` : ""}: ${stepWords.stepLine(view)}`;
 
 const PARTLY =
-  "Only part of the tree is drawn. “▸12” means 12 hidden descendants; “… 3 more” means 3 hidden siblings.";
+  "Only part of the tree is drawn. “▸12” means 12 hidden descendants; “… 3 more” means 3 " +
+  "hidden siblings.";
 
 // The models and settings as lines, with a note if part of the tree is left out.
 function about({ meta, lane }, cells, wide) {

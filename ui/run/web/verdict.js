@@ -126,5 +126,8 @@ function scopeInWords({ verdict, pool: pooled, word }) {
   const length = isOne ? ` of ${count(verdict.tokens, "token")}` : "";
   const several = `${isOne ? "these" : "the"} ${verdict.prompts} prompts${isOne ? "" : " listed below"}`;
   const scope = verdict.prompts === 1 ? "this prompt" : several;
-  return `The result applies to ${scope} (${made}${length}${times}); on other prompts it may differ.`;
+  return (
+    `The result applies to ${scope} (${made}${length}${times}); on other prompts it may ` +
+    "differ."
+  );
 }

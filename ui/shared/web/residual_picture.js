@@ -32,12 +32,14 @@ const PLACES = 5; // default number of tokens in a picture
 const REST = "others";
 const TESTED = "The next child is tested against what remains of p and q.";
 const EVEN =
-  "Nothing is left of q: the next child was drawn with equal probability from the tokens not tried yet.";
+  "Nothing is left of q: the next child was drawn with equal probability from the tokens " +
+  "not tried yet.";
 const GONE = 0.0005; // smaller shares and smaller relative changes are rounding errors
 
 /** The note that replaces the picture at temperature 0. */
 export const ONE_TOKEN =
-  "At temperature 0, all of p is on a single token: a guess is kept only if it is that token, so there is nothing to rescale.";
+  "At temperature 0, all of p is on a single token: a guess is kept only if it is that " +
+  "token, so there is nothing to rescale.";
 
 /**
  * The picture for the trial of a node. For "bonus", the picture for the moment when the target adds

@@ -19,7 +19,8 @@ export const states = {
 };
 
 const WHAT_IS_LEFT =
-  "What comes next depends on the rest: the large model’s probabilities minus the small model’s (never below " +
+  "What comes next depends on the rest: the large model’s probabilities minus the small " +
+  "model’s (never below " +
   "0), rescaled to sum to 1.";
 
 const token = (view, node) => "“" + view.label(node) + "”";
@@ -191,7 +192,10 @@ export function guess({ topo }, level) {
 export function check({ topo }) {
   if (topo.n === 1) return "The large model runs alone.";
   if (topo.n === 2) return "The large model checks the guess.";
-  return `The large model checks all ${topo.n - 1} guesses in one pass (with the root, ${topo.n} nodes).`;
+  return (
+    `The large model checks all ${topo.n - 1} guesses in one pass (with the root, ${topo.n} ` +
+    "nodes)."
+  );
 }
 
 /**
@@ -248,7 +252,10 @@ function certainlyKept(step, one) {
   const isRejected = ({ node, accepted }) => !accepted && parents[node] === parents[one.node];
   if (step.trials.some(isRejected))
     return `In the residual after a rejection, p is at least q for ${word}, so it is accepted.`;
-  return `The large model finds ${word} at least as likely as the small one does, so it is accepted.`;
+  return (
+    `The large model finds ${word} at least as likely as the small one does, so it is ` +
+    "accepted."
+  );
 }
 
 function dropped(step, one) {
@@ -267,7 +274,10 @@ function pathKept(step, one) {
   if (step.greedy) return `${path} is what the large model writes, so it is accepted.`;
   if (one.p >= 1) return `${path} is certain to be accepted.`;
   const [u, chance] = apart(one.u, one.p);
-  return `${path} is accepted with probability ${chance}. The draw u = ${u} is below that, so the path is accepted.`;
+  return (
+    `${path} is accepted with probability ${chance}. The draw u = ${u} is below that, so the ` +
+    "path is accepted."
+  );
 }
 
 function pathDropped(step, one) {
@@ -275,7 +285,10 @@ function pathDropped(step, one) {
   if (step.greedy) return `${path} is not what the large model writes.`;
   if (one.p === 0) return `${path} is accepted with probability 0, so it is rejected.`;
   const [u, chance] = apart(one.u, one.p);
-  return `${path} is accepted with probability ${chance}. The draw u = ${u} is not below that, so the path is rejected.`;
+  return (
+    `${path} is accepted with probability ${chance}. The draw u = ${u} is not below that, so ` +
+    "the path is rejected."
+  );
 }
 
 function afterwards(step, i) {
@@ -286,7 +299,9 @@ function afterwards(step, i) {
   const hasNext = next && topo.parents[next.node] === topo.parents[trials[i].node];
   if (!hasNext) return "There is no other guess to try in its place.";
   if (chainEnd(step) !== i) return "The next guess is tried.";
-  const words = `A chain, with one guess per position, would end its step here with ${count(i + 1, "token")} in all.`;
+  const words =
+    "A chain, with one guess per position, would end its step here with " +
+    `${count(i + 1, "token")} in all.`;
   return `${words} The tree has another guess to try.`;
 }
 
@@ -301,7 +316,9 @@ export function result(step) {
   const total = count(emitted.length, "token") + " from one step.";
   if (step.topo.n === 1) return `${total} No guess: the large model wrote its own.`;
   if (!stayed)
-    return `${total} No guess was accepted: the large model wrote its own token, as it would alone.`;
+    return (
+      `${total} No guess was accepted: the large model wrote its own token, as it would ` + "alone."
+    );
   const own = emitted.length > stayed ? "; the large model added a token of its own." : ".";
   const guesses = count(stayed, "guess was", "guesses were") + " accepted";
   return [total, guesses + own, side(step), ending(step)].filter(Boolean).join(" ");

@@ -42,10 +42,16 @@ export const misplaced = ({ depth }) => [...depth.keys()].filter((node) => depth
  */
 export function positionWords(topo, byIndex, label) {
   if (!byIndex)
-    return "At the right: the node’s position, its depth. At most one sibling is kept, so they share it.";
+    return (
+      "At the right: the node’s position, its depth. At most one sibling is kept, so they " +
+      "share it."
+    );
   const wrong = misplaced(topo);
   if (!wrong.length)
-    return "Positions by index are a bug. In a chain, as here, index and depth agree: it does not show.";
+    return (
+      "Positions by index are a bug. In a chain, as here, index and depth agree: it does not " +
+      "show."
+    );
   const named = wrong
     .slice(0, MOST_NAMED)
     .map((node) => `“${label(node)}” (node ${node}) at +${node} instead of +${topo.depth[node]}`);

@@ -16,7 +16,8 @@ const COLOURS = 96;
 const MOST_ROWS = 33;
 const LEAST_COLUMNS = 16;
 const NAME =
-  "Table T[n, levels, b]. Arrow keys move, page up and down change the levels, Enter pins the cell, B goes to the best b.";
+  "Table T[n, levels, b]. Arrow keys move, page up and down change the levels, Enter pins " +
+  "the cell, B goes to the best b.";
 const KEYS = "arrows: move · PgUp/PgDn: levels · Enter: pin · B: best b";
 
 /** The picture and the pointer on it. */

@@ -73,7 +73,8 @@ export function meaning(table, cell) {
   const last =
     m === 1
       ? `Child ${b} has no nodes below it, so m = 1.`
-      : `Child ${b} and the nodes below it are m = ${nodes(m)}; in the best shape, child ${b} has ${children(branches)}.`;
+      : `Child ${b} and the nodes below it are m = ${nodes(m)}; in the best shape, child ` +
+        `${b} has ${children(branches)}.`;
   const earlier = b === 2 ? "the subtree of child 1" : `the subtrees of children 1 to ${b - 1}`;
   if (b === 1) return `${last} The root is the other node.`;
   return `${last} The root and ${earlier} have the other ${nodes(n - m)}.`;
