@@ -121,8 +121,8 @@ class Downloads:
 
     def look_up(self, model: str) -> Listing:
         """The files of `model` on the hub at its pinned commit, or else at the newest. Their index
-        is downloaded if it says which files have the weights. Raises BadModel if `model` has no complete safetensors
-        weights. Also raises NotDownloaded and Stopped (see the class)."""
+        is downloaded if it says which files have the weights. Raises BadModel if `model` has no
+        complete safetensors weights. Also raises NotDownloaded and Stopped (see the class)."""
         if not self._online:
             raise NotDownloaded(
                 f"{model} is not on this machine, and HF_HUB_OFFLINE is set (or "
