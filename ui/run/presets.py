@@ -61,6 +61,13 @@ PRESETS = (
         (_lane("tuned_chain"), _lane("planned")),
     ),
     RunPreset(
+        "drafts",
+        "ways to draft",
+        "The small model's best tree and its best chain, guesses looked up in the text so far, and "
+        "no guesses: which pays on this text?",
+        (_lane("planned"), _lane("tuned_chain"), _lane("lookup"), _lane("plain")),
+    ),
+    RunPreset(
         "shapes",
         "shapes",
         "Four shapes of 15 nodes each: which gives the most tokens per step?",
