@@ -96,12 +96,15 @@ def load(
     if request.derived:
         return pair
     if request.has_bundled_target:
-        known = recorded_acceptances(BUNDLED_PAIR / _ACCEPTANCE)
-        return replace(pair, name=BUNDLED_NAME, known=known)
+        return _with_survey(replace(pair, name=BUNDLED_NAME), BUNDLED_PAIR / _ACCEPTANCE)
     path = found.draft.folder.resolve() / _ACCEPTANCE if found.draft else None
     if path and path.is_relative_to(ASSETS) and path.is_file():
-        return replace(pair, known=recorded_acceptances(path))
+        return _with_survey(pair, path)
     return pair
+
+
+def _with_survey(pair: Pair, path: Path) -> Pair:
+    return replace(pair, known=recorded_acceptances(path), survey=path)
 
 
 def fetch(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any, TypeVar
 
 from sequoia.algorithm.acceptance import Acceptance
@@ -76,10 +77,10 @@ class Pair:
 
     begin: token ids that are put before every prompt, unless it is wrapped as a chat message. stop:
     token ids that end a run. known: acceptance vectors that come with the pair, those for the usual
-    kind of text first. measured: a cache for measurements of this pair.
-    template: wraps a prompt as a chat message; None if the models have none that works. chats:
-    whether prompts are wrapped by default. notes: what loading found out about prompts and the end
-    of texts, in words, by subject.
+    kind of text first. survey: the file that has them. measured: a cache for measurements of this
+    pair. template: wraps a prompt as a chat message; None if the models have none that works.
+    chats: whether prompts are wrapped by default. notes: what loading found out about prompts and
+    the end of texts, in words, by subject.
     """
 
     name: str
@@ -89,6 +90,7 @@ class Pair:
     begin: tuple[int, ...] = ()
     stop: frozenset[int] = frozenset()
     known: tuple[RecordedAcceptance, ...] = ()
+    survey: Path | None = field(default=None, repr=False, compare=False)
     measured: PairCache = field(default_factory=PairCache, repr=False, compare=False)
     template: ChatFormat | None = field(default=None, repr=False, compare=False)
     chats: bool = False

@@ -13,6 +13,7 @@ import gradio as gr
 from sequoia import SamplingParams, SequoiaError, Tree, machine
 from sequoia.assets_folder import BUNDLED_PAIR
 from sequoia.errors import BadPrompt, BadSamplingParams
+from sequoia.loading.pair_request import BUNDLED_NAME
 from sequoia.text_files import load_json
 from sequoia.validate_input import json_text, shown
 from ui.lab.acceptance_job import WAYS, AcceptanceJob
@@ -106,7 +107,11 @@ class LabTab(SessionView[AcceptanceJob]):
 
     def _known(self, store: Any, clock: Any) -> dict[str, Any]:
         pair = self._model_host.pair_now
-        survey = load_json(BUNDLED_PAIR / "acceptance.json")
+        own_survey = pair.survey if pair else None
+        survey = load_json(own_survey or BUNDLED_PAIR / "acceptance.json")
+        survey["name"] = "Bundled pair"
+        if pair and own_survey and pair.name != BUNDLED_NAME:
+            survey["name"] = pair.draft.name
         named = [
             {"key": CODE, "label": "all code prompts"},
             *({"key": one.name, "label": one.name} for one in presets()),
@@ -114,7 +119,7 @@ class LabTab(SessionView[AcceptanceJob]):
         ]
         own = (
             []
-            if pair is None or pair.known
+            if pair is None or own_survey
             else [rates for rates in rates_of(pair).values() if rates.label == "measured"]
         )
         return {
@@ -128,7 +133,7 @@ class LabTab(SessionView[AcceptanceJob]):
             ],
             "pair": self._model_host.version,
             "survey": survey,
-            "surveyed": pair is not None and bool(pair.known),
+            "surveyed": own_survey is not None,
             "most": self._limits.nodes,
             "prompts": named,
             "measurable": pair is not None,

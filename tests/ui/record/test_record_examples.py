@@ -12,7 +12,6 @@ from sequoia.saved_files.race_file import LaneLog, RaceLog
 from ui.record.examples import SHUFFLED, Recipe, recipes, require_shown
 from ui.run import recordings
 
-
 OTHERS = ("a100",)  # recorded one by one
 
 

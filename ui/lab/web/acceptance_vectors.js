@@ -22,6 +22,8 @@ const MOST_CHARS = 64 * 1024;
  *   with trees of `nodes` nodes
  */
 
+/** name: of the pair. @typedef {{measured?: Surveyed[], date?: string, name?: string}} Survey */
+
 /** arXiv 2402.12374, appendix E: Llama3-70B-Instruct with 8B-Instruct, CNN. */
 export const PAPER = [
   0.7732, 0.1039, 0.0402, 0.0206, 0.0128, 0.0081, 0.0064, 0.0043, 0.0035, 0.0026, 0.0025, 0.0021,
@@ -55,36 +57,40 @@ export const MADE = [
 /**
  * The vectors of a survey. Each entry of the survey has a counted vector. If an entry also has a
  * fitted vector, the fitted one comes first.
- * @param {{measured?: Surveyed[], date?: string}} survey
+ * @param {Survey} survey
  * @param {boolean} isOwn whether the loaded models are those of the survey
  * @returns {Preset[]}
  */
 export function recorded(survey, isOwn) {
   const presets = (survey?.measured || []).flatMap((one) => [
-    ...(one.fitted ? [fitted(one, survey.date)] : []),
-    counted(one, survey.date),
+    ...(one.fitted ? [fitted(one, survey)] : []),
+    counted(one, survey),
   ]);
   return presets.map((one) => ({ ...one, origin: { ...one.origin, own: isOwn } }));
 }
 
+/** @type {(one: {kind?: string, temperature: number}) => {texts: string, temperature: number}} */
 const countedOn = ({ kind, temperature }) => ({ texts: kind ?? "recorded text", temperature });
+/** @type {(one: {kind?: string, temperature: number}) => string} */
 const about = ({ kind, temperature }) => (kind ? kind + ", " : "") + "T = " + temperature;
 
-function fitted(one, date) {
+/** @type {(one: Surveyed, survey: Survey) => Preset} */
+function fitted(one, { date, name }) {
   const words = `${about(one)}, ${date}; fitted to a measured tree of ${one.fitted.nodes} nodes`;
   return {
     key: "recorded-" + about(one),
-    label: "Bundled pair, " + about(one),
+    label: `${name}, ${about(one)}`,
     rates: one.fitted.rates,
     origin: { label: "recorded", words, on: countedOn(one) },
   };
 }
 
-function counted(one, date) {
+/** @type {(one: Surveyed, survey: Survey) => Preset} */
+function counted(one, { date, name }) {
   const words = `${about(one)}, counted over ${one.visited} roots, ${date}`;
   return {
     key: "counted-" + about(one),
-    label: `Bundled pair, ${about(one)}, as counted`,
+    label: `${name}, ${about(one)}, as counted`,
     rates: one.rates,
     origin: {
       label: "recorded",

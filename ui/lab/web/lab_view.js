@@ -24,8 +24,8 @@ const STILL_MS = 140; // how long nothing must change before the figures are red
  * A message from ui/lab/tab.py (`_known`, `count`, `not_running`). An absent property changes
  * nothing.
  * @typedef {object} LabMessage
- * @property {object} [survey] acceptance recorded with the bundled pair
- * @property {boolean} [surveyed] whether the bundled pair is loaded
+ * @property {object} [survey] acceptance recorded with the loaded pair, or else the bundled one
+ * @property {boolean} [surveyed] whether it is of the loaded pair
  * @property {{name: string, rates: number[], temperature: number}[]} [own] vectors
  *   measured with the loaded models
  * @property {number} [pair] a number that changes each time models are loaded
