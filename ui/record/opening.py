@@ -18,16 +18,14 @@ from typing import Any
 
 from sequoia import SamplingParams, SequoiaError
 from sequoia.algorithm.step_trace import StepTrace, emitted_tokens, repetition
-from sequoia.assets_folder import ASSETS
 from sequoia.loading.pair_request import BUNDLED_NAME
 from sequoia.saved_files.race_file import RaceLog
 from sequoia.text_files import write_text
 from ui.record.runs import record, repeated, request_of, speedup_of
 from ui.run import recordings
 from ui.serving.model_host import ModelHost
-from ui.shared.prompts import CHAT_FILE, read_prompts
+from ui.shared.prompts import CHAT_FILE, OPENING_FILE, read_prompts
 
-PROMPTS = ASSETS / "opening_prompts.json"
 REPEATED = 0.3  # a text with more than this share of repeated 4-grams counts as a loop
 _GRAM = 4
 
@@ -142,7 +140,7 @@ def _titles(name: str, prompts: int) -> dict[str, str]:
 
 def _candidates(host: ModelHost, params: SamplingParams, rounds: int) -> list[Candidate]:
     pair = host.pair(lambda: False)
-    prompts = read_prompts(CHAT_FILE if pair.template else PROMPTS)
+    prompts = read_prompts(CHAT_FILE if pair.template else OPENING_FILE)
     stop = pair.as_chat().stop if pair.template else frozenset[int]()
     requests = {one.name: request_of(one.text, params) for one in prompts}
     makes = {

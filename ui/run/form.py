@@ -27,7 +27,7 @@ from ui.shared.layout import (
     start_button,
     stop_button,
 )
-from ui.shared.prompts import TEMPERATURE, Preset, chat_presets, presets
+from ui.shared.prompts import TEMPERATURE, Preset, chat_presets, is_known, presets
 from ui.shared.serve_modules import call
 from ui.shared.tree_menu import SHAPES
 
@@ -322,9 +322,9 @@ def prompt_choices(chat: bool) -> list[tuple[str, str]]:
 
 
 def prompt_instead(prompt: Any, chat: bool) -> str | None:
-    """The first example prompt, if `prompt` is an example for the other kind of models."""
-    is_other = prompt in [one.text for one in _examples_for(not chat)]
-    return _examples_for(chat)[0].text if is_other else None
+    """The first example prompt, if `prompt` is one that comes with the program, but for the other
+    kind of models."""
+    return _examples_for(chat)[0].text if is_known(prompt, not chat) else None
 
 
 def _prompt_box(prompt: str, chat: bool) -> dict[str, Any]:

@@ -22,7 +22,14 @@ from sequoia.saved_files.race_file import MOST_RUNS, LaneLog, PooledRun, RaceLog
 from sequoia.text_files import load_json
 from ui.run.report import ran_to_end, sampling_of, step_of
 from ui.run.request import RunRequest
-from ui.shared.prompts import CHAT_FILE, presets, prompt_kind, read_prompts, surveyed_texts
+from ui.shared.prompts import (
+    CHAT_FILE,
+    OPENING_FILE,
+    presets,
+    prompt_kind,
+    read_prompts,
+    surveyed_texts,
+)
 
 USUAL_MORE = 5  # how many further runs to make if the verdict needs no more
 _LONGEST_PROMPT = 60
@@ -133,7 +140,7 @@ def prompts_of(kind: str) -> tuple[str, ...]:
     without those on which acceptance was counted. For "chat", the example messages."""
     if kind == CHAT:
         return tuple(one.text for one in read_prompts(CHAT_FILE))
-    named = [*read_prompts(ASSETS / "opening_prompts.json"), *presets()]
+    named = [*read_prompts(OPENING_FILE), *presets()]
     texts = [preset.text for preset in named if prompt_kind(preset.text) == kind]
     every = dict.fromkeys([*texts, *load_json(ASSETS / "bench" / f"{kind}.json")])
     return tuple(text for text in every if text.strip() not in surveyed_texts(kind))

@@ -15,6 +15,7 @@ from sequoia.text_files import load_json
 # not 0: at 0 the bundled pair soon repeats itself, which flatters speculative decoding
 TEMPERATURE = 0.6
 FILE = ASSETS / "prompts.json"
+OPENING_FILE = ASSETS / "opening_prompts.json"  # of which the bundled pair's film has one
 CHAT_FILE = ASSETS / "bench" / "chat.json"  # questions, for models that answer chat messages
 _CHAT_EXAMPLES = 6
 CODE = "code"
@@ -57,6 +58,13 @@ def presets() -> tuple[Preset, ...]:
 def chat_presets() -> tuple[Preset, ...]:
     """As `presets`, for models that answer chat messages: the first of CHAT_FILE."""
     return read_prompts(CHAT_FILE)[:_CHAT_EXAMPLES]
+
+
+def is_known(prompt: str, chat: bool) -> bool:
+    """Whether `prompt` is an example or one of those that films are made of. chat: for models that
+    answer chat messages."""
+    files = [CHAT_FILE] if chat else [FILE, OPENING_FILE]
+    return any(one.text == prompt for file in files for one in read_prompts(file))
 
 
 def read_prompts(path: Path) -> tuple[Preset, ...]:

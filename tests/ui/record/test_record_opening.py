@@ -15,8 +15,8 @@ from sequoia.algorithm.verifiers.verifier import Trial, Verdict
 from sequoia.saved_files.race_file import LaneLog, RaceLog
 from ui.record import __main__ as command
 from ui.record import opening
-from ui.record.opening import PROMPTS, Candidate, chosen
-from ui.shared.prompts import Preset, read_prompts, surveyed_texts
+from ui.record.opening import Candidate, chosen
+from ui.shared.prompts import OPENING_FILE, Preset, read_prompts, surveyed_texts
 
 FORK = Tree((-1, 0, 0))
 PIECES = dict.fromkeys((0, 1, 2, 9), "")
@@ -64,7 +64,7 @@ def first_definition(text: str) -> str:
     return found.group() if found else text
 
 
-@pytest.mark.parametrize("prompt", read_prompts(PROMPTS), ids=lambda prompt: prompt.name)
+@pytest.mark.parametrize("prompt", read_prompts(OPENING_FILE), ids=lambda prompt: prompt.name)
 def test_no_prompt_is_a_text_that_trees_are_planned_on(prompt: Preset) -> None:
     """Trees are planned with acceptance rates measured on certain texts. The opening run must not
     use such a text. A prompt counts as one if the prompt or the text begins with the other, or if
