@@ -279,8 +279,8 @@ def run_form(
     trees: FormTrees, profiles: gr.BrowserState, first: StoredRun | None = None
 ) -> RunForm:
     """Lay out the form in the current column. trees: finds the trees for the pictures below the
-    lanes. profiles: see RunForm. first: the run that the view opens with. Its prompt is the initial
-    one."""
+    lanes. profiles: see RunForm. first: the run that the view opens with. The initial prompt,
+    temperature and number of tokens are its own."""
     meta = first.meta if first else {}
     parts: dict[str, Any] = {
         "profiles": profiles,
@@ -396,7 +396,7 @@ def _verifier(number: int, lane: FormLane) -> gr.Dropdown:
 def _more(limits: Limits, first: StoredRun | None) -> dict[str, Any]:
     """The components under "More", by name. first: see `run_form`."""
     with gr.Group(elem_classes="pg-group"), gr.Row():
-        fields = _sampling_fields(min(_TOKENS, limits.tokens))
+        fields = _sampling_fields(limits, first.meta.get("params", {}) if first else {})
     gr.Markdown("Ready-made comparisons", elem_id="pg-ready")
     with gr.Row(elem_classes="pg-chips pg-presets"):
         buttons = tuple(
@@ -455,11 +455,13 @@ def _examples(first: StoredRun | None) -> gr.Dropdown:
     )
 
 
-def _sampling_fields(tokens: int) -> dict[str, gr.Number]:
-    """The fields of the sampling parameters, by name. They have no bounds of their own, because
-    SamplingParams refuses values out of bounds with a message."""
+def _sampling_fields(limits: Limits, params: Mapping[str, Any]) -> dict[str, gr.Number]:
+    """The fields of the sampling parameters, by name, with the values in `params`, so that a first
+    run is made like the one on screen. They have no bounds of their own, because SamplingParams
+    refuses values out of bounds with a message."""
+    tokens = min(params.get("max_new_tokens", _TOKENS), limits.tokens)
     fields = {
-        "temperature": ("pg-temperature", TEMPERATURE, 0.1),
+        "temperature": ("pg-temperature", params.get("temperature", TEMPERATURE), 0.1),
         "top_p": ("pg-top-p", 1.0, 0.05),
         "max_new_tokens": ("pg-tokens", tokens, 16),
         "seed": ("pg-seed", 0, 1),

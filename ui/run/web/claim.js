@@ -88,25 +88,18 @@ export function price(store) {
   ].filter(Boolean);
   return [
     whose.length ? whose.join(", ") + ": " : "",
-    `${(tokens / steps).toFixed(1)} tokens per step; ${ms(seconds / tokens)} per token`,
-    alone ? ` instead of ${ms(alone)}` : "",
-    floor && floor < alone ? `, of which ${ms(floor)} read that model from memory` : "",
-    ".",
+    `${(tokens / steps).toFixed(1)} tokens per step; ${ms(seconds / tokens)} per token.`,
+    alone ? ` Alone, the large model needs ${ms(alone)}` : "",
+    floor && floor < alone ? `, ${ms(floor)} of them to read its weights` : "",
+    alone ? "." : "",
+    alone && verdict?.races === 1 && isExpected(verdict, first)
+      ? " These are counted; the ratio is for expected tokens."
+      : "",
   ].join("");
 }
 
 /** @type {(lane: LaneRun | null) => number} seconds; 0 if the lane has made no step */
 const perToken = (lane) => (lane?.sum.steps ? lane.seconds / lane.sum.tokens : 0);
-
-/**
- * More about the price, for "How sure?".
- * @param {RunStore} store
- * @returns {string[]} sentences
- */
-export const priceDetails = ({ first, verdict }) =>
-  verdict?.races === 1 && isExpected(verdict, first)
-    ? ["The tokens per step above are counted; the speed-up is for the expected number."]
-    : [];
 
 /**
  * Where the numbers come from.

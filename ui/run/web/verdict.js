@@ -1,6 +1,6 @@
 /* The verdict on a run: the result in large type with its intervals, what it is compared with, the
    time of a step and where the numbers come from. Below it, further runs and "How sure?". */
-import { basis, claim, price, priceDetails } from "./claim.js";
+import { basis, claim, price } from "./claim.js";
 import { FurtherRuns } from "./further_runs.js";
 import { codeOfAll, onlySpeedup, results } from "./headline.js";
 import { Intervals } from "./intervals.js";
@@ -98,7 +98,7 @@ export class RunVerdict {
     const { verdict } = this.store;
     text(this.scope, scopeInWords(this.store));
     show(this.scope, verdict.pairs.length > 0); // without a pair, the verdict compares no lanes
-    const words = [...verdict.reasons, ...verdict.details, ...priceDetails(this.store)];
+    const words = [...verdict.reasons, ...verdict.details];
     const lines = this.lines.take(words.length);
     words.forEach((line, i) => text(lines[i], readable(line)));
     for (const part of [this.further, this.pairs, this.runs]) part.paint();
