@@ -147,4 +147,4 @@ def test_settings_that_cannot_run_here_are_refused(open_at: Open) -> None:
     error = page.locator("#pg-view [data-part=error]")
     expect(error).to_contain_text("Lane 1: tree: 'nonsense'")
     open_more(page)
-    expect(page.locator("#pg-temperature input")).to_have_value("0.6")
+    expect(page.locator("#pg-temperature input")).to_have_value("0")

@@ -144,7 +144,7 @@ def test_a_run_is_checked_saved_opened_and_shown_again_after_a_reload(
     assert store(page, "s.meta.label") == "recorded"
     assert "measured" not in page.locator("#pg-view").inner_text()
     choose_lanes(page, "Chain", "Plain")
-    enter(page, tokens=24)
+    enter(page, tokens=24, temperature=0.6)
     page.check("#pg-check input")  # off by default
     page.click("#pg-prompt textarea")
     page.keyboard.press("Control+Enter")

@@ -40,8 +40,8 @@ LOADING = "loading models…"
 STOP = "Stop"
 START_OVER = "Start over"
 EXAMPLES_ABOUT = (
-    "Recorded runs of the bundled models. Some are slower than plain decoding; one has a useless "
-    "draft (its weights were shuffled)."
+    "Recorded runs, most of the bundled models. Some are slower than plain decoding; one has a "
+    "useless draft (its weights were shuffled)."
 )
 FIRST_LANES: tuple[FormLane, ...] = (
     ("planned", "", DEFAULT_VERIFIER),

@@ -12,7 +12,7 @@ from sequoia.saved_files.race_file import LaneLog, RaceLog
 from ui.record.examples import SHUFFLED, Recipe, recipes, require_shown
 from ui.run import recordings
 
-OTHERS = ("a100",)  # recorded one by one
+OTHERS = ("welcome-smollm2-135m", "smollm2-drafts", "a100")  # recorded one by one
 
 
 def run(plain_seconds: float, seconds: float = 1.0) -> RaceLog:

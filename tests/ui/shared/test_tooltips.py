@@ -14,7 +14,7 @@ FILES = [*modules(), *UI.glob("*/*.py")]
 SCRIPTS = "\n".join(path.read_text(encoding="utf-8") for path in FILES)
 BY_NAME = re.compile(r'TOOLTIPS\["([^"]+)"\]|: "(button [^"]+)"|report\.term\([^,]+, "([^"]+)"')
 # starts of names that scripts put together from two parts, such as "why " + "ratio"
-MADE = ("why ", "way ", "shape ")
+MADE = ("why ", "way ", "shape ", "button edit by ")
 
 
 def test_every_requested_name_is_explained() -> None:

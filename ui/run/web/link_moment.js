@@ -24,7 +24,7 @@ export function linkMoment(view, store, fill, { written = same, read = same } = 
     },
     say: (words, isError) => whenShown(store, () => (isError ? failed : said)(store, words)),
   });
-  let last = "";
+  let last = Object.values(momentOf(store)).join();
   store.onPaint(() => {
     const now = Object.values(momentOf(store)).join();
     if (now === last) return;
