@@ -295,7 +295,7 @@ BUG_WORDS = {
 # -- the recorded tests, and what a test would find ------------------------------------------------
 
 
-WHAT_IT_DOES = "One text shows no bug; thousands counted do. Test a decoder:"
+WHAT_IT_DOES = "One text shows no bug; thousands do. Test a decoder:"
 SCOPE = (
     "Unless a bug is chosen under Decoder, drafted tokens are drawn and verified as in real runs. "
     "With a toy, p and q are as typed. With the pair, they come from a plain forward pass over the "
