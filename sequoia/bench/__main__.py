@@ -128,9 +128,13 @@ class Block:
             ignore_eos=True,
         )
         self.options = options
-        self.kind = kind
+        self._kind = kind
         self.rows = list[Row]()
         self._profile: HardwareProfile | None = None
+
+    def asking(self, pair: Pair) -> Pair:
+        """`pair`, as it is given these prompts."""
+        return pair.as_chat() if self._kind == CHAT else pair
 
     def measure(self, pair: Pair) -> HardwareProfile:
         """Measure the machine's profile with `pair`, and store it with the pair too."""
@@ -150,29 +154,25 @@ class Block:
 
     def time(self, contestants: Iterable[Contestant]) -> None:
         """Time `contestants` in interleaved rounds, and add a row for each."""
-        title = f"{self.kind}, T={self.params.temperature:g}"
+        title = f"{self._kind}, T={self.params.temperature:g}"
         self.rows += timed([*contestants], self.prompts, self.params, self.options.rounds, title)
 
     def print(self, floor_ms: float) -> None:
         """Print the table of all rows. floor_ms: see `print_table`."""
         print_table(
             rated(self.rows),
-            f"{self.kind} prompts ({len(self.prompts)}), temperature {self.params.temperature:g}",
+            f"{self._kind} prompts ({len(self.prompts)}), temperature {self.params.temperature:g}",
             floor_ms,
         )
 
     def report(self) -> dict[str, Any]:
         """Everything measured, for a JSON file."""
         return {
-            "prompts": self.kind,
+            "prompts": self._kind,
             "temperature": self.params.temperature,
             "profile": self._profile.to_dict() if self._profile else None,
             "rows": [asdict(row) for row in self.rows],
         }
-
-
-def _unchanged(pair: Pair) -> Pair:
-    return pair
 
 
 def _time(blocks: Sequence[Block], pair: Pair, others: dict[str, Pair], floor_ms: float) -> None:
@@ -186,15 +186,14 @@ def _time(blocks: Sequence[Block], pair: Pair, others: dict[str, Pair], floor_ms
     with TemporaryDirectory() as folder:
         foreign = [*outsiders(pair, Path(folder))] if options.outsiders else []
         for block in blocks:
-            use = Pair.as_chat if block.kind == CHAT else _unchanged
-            asked = use(pair)
-            plain = {name: use(one) for name, one in others.items()}
+            asked = block.asking(pair)
+            plain = {name: block.asking(one) for name, one in others.items()}
             profile = block.measure(asked)
             known = profile, block.acceptance(asked)
             block.time(
                 [
                     *ours(asked, plain, *known, block.params.temperature),
-                    *(block.planned(use(one)) for one in drafts),
+                    *(block.planned(block.asking(one)) for one in drafts),
                     *hugging_face(plain, options.assistant_tokens),
                     *foreign,
                 ]

@@ -38,11 +38,11 @@ class FilmTab:
 
     def start(self) -> str:
         """The recorded run of the loaded pair as a message."""
-        return self._message(self._model_host.draft)
+        return self._message(recordings.film_name(self._model_host.draft))
 
 
-def _message(draft: str) -> str:
-    found = recordings.film(draft)
+def _message(name: str) -> str:
+    found = recordings.film(name)
     return found.whole(stored=False) if found else notice_message(notice="No recorded run found.")
 
 

@@ -138,11 +138,9 @@ def film_name(draft: str) -> str:
     return own if own in shipped() else WELCOME
 
 
-def film(draft: str) -> OpenedRun | None:
-    """The run called `film_name(draft)`, or another one if it cannot be read; None if none can."""
-    found = shipped()
-    name = film_name(draft)
-    for path in [*([found[name]] if name in found else []), *found.values()]:
+def film(name: str) -> OpenedRun | None:
+    """The run called `name`, or another one if it cannot be read; None if none can."""
+    for _, path in sorted(shipped().items(), key=lambda one: one[0] != name):
         with suppress(SequoiaError):
             return _read(path)
     return None

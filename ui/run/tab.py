@@ -67,7 +67,7 @@ class RunTab(RunHandlers):
         side, main = side_and_main("pg")
         with side:
             trees = FormTrees(self._model_host, self._limits)
-            self.form = run_form(trees, self.profiles, recordings.film(self._model_host.draft))
+            self.form = run_form(trees, self.profiles, recordings.film(self._film))
         with main:
             self.stage = drawn(
                 "pg",
@@ -256,6 +256,10 @@ class RunTab(RunHandlers):
             updates[lane.numbers] = {**updates[lane.numbers], "value": numbers}
         return {**updates, self.stage: notice_message(notice=notice)}
 
+    @property
+    def _film(self) -> str:
+        return recordings.film_name(self._model_host.draft)
+
     # -- recordings --------------------------------------------------------------------------------
 
     def load(self, request: gr.Request) -> Updates:
@@ -264,7 +268,7 @@ class RunTab(RunHandlers):
         kept = self.run_store.get(request.query_params.get("run"))
         if kept is not None and kept.node_count:
             return {**self._shown(kept), **self._no_example()}
-        first, message = self._first(self._model_host.draft)
+        first, message = self._first(self._film)
         if first is None:
             return {self.stage: notice_message(notice="No recorded run found; press Run.")}
         return {self.stage: message, self.form.save: file_of(first)}
@@ -336,10 +340,10 @@ class RunTab(RunHandlers):
         }
 
 
-def _first(draft: str) -> tuple[StoredRun | None, str]:
-    """The run of the film, without what only the film says of it, and its message. None if there is
-    none."""
-    found = recordings.film(draft)
+def _first(name: str) -> tuple[StoredRun | None, str]:
+    """The run called `name`, that of the film, without what only the film says of it, and its
+    message. None if there is none."""
+    found = recordings.film(name)
     if found is None:
         return None, ""
     found.meta.pop("opening", None)

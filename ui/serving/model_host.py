@@ -142,7 +142,8 @@ class ModelHost:
     @property
     def draft(self) -> str:
         """The name of the draft that is loaded or, before the first is, of the one that will be."""
-        return self._pair.draft.name if self._pair else self._draft
+        pair = self._pair  # read once: another thread may unload it
+        return pair.draft.name if pair else self._draft
 
     async def until_settled(self) -> None:
         """Wait until loading has succeeded or failed."""

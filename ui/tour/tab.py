@@ -79,7 +79,7 @@ def message(draft: str) -> str:
 
 
 def _opening(draft: str) -> dict[str, Any]:
-    film = recordings.film(draft)
+    film = recordings.film(recordings.film_name(draft))
     if film is None:
         return {}
     log = film.log()

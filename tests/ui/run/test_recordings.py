@@ -154,9 +154,9 @@ def test_a_pair_with_a_film_of_its_own_shows_that_one(
         (tmp_path / f"{name}.json").write_text(file)
     for draft, name in (("small", "welcome-small"), ("other", "welcome"), ("", "welcome")):
         assert recordings.film_name(draft) == name
-        assert recordings.film(draft).name.partition(".")[0] == name
+        assert recordings.film(name).name.partition(".")[0] == name
     (tmp_path / "welcome-small.json").write_text("{")
-    assert recordings.film("small").name.partition(".")[0] == "welcome"
+    assert recordings.film("welcome-small").name.partition(".")[0] == "welcome"
 
 
 def test_any_readable_run_in_the_folder_is_an_example(
