@@ -25,10 +25,8 @@ from ui.run.form import (
     LaneFields,
     anew,
     began,
-    prompt_choices,
-    prompt_instead,
-    run_form,
 )
+from ui.run.form_layout import prompt_choices, prompt_instead, run_form
 from ui.run.form_tree import FormTrees
 from ui.run.messages import StoredRun, notice_message
 from ui.run.presets import preset_named
