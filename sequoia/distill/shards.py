@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 import torch
 
 ANSWERS = "chat"  # the kind of text that the target wrote itself
-_SHARE = 0.6  # of the texts are answers, if there are others too
-_DRAWN = 8  # batches drawn at once, so that the texts of a batch have about the same length
+_SHARE = 0.75  # of the texts are answers, if there are others too
 
 
 class Taught(NamedTuple):
@@ -57,24 +56,16 @@ def batches(folder: Path, size: int, step: int) -> Iterator[list[Taught]]:
     """The batches of `size` texts from training step `step` on, drawn from the shards in `folder`,
     without end. New shards are used as they appear."""
     shards: Shards = {}
-    for number in count(step // _DRAWN):
+    for number in count(step):
         for path in folder.glob("*.pt"):
             if path.name not in shards:
                 shards[path.name] = read_shard(path)
-        drawn = _drawn(shards, size, random.Random(number))
-        yield from drawn[step % _DRAWN if number == step // _DRAWN else 0 :]
-
-
-def _drawn(shards: Shards, size: int, chance: random.Random) -> list[list[Taught]]:
-    kinds: Shards = {}
-    for name in sorted(shards):
-        kinds.setdefault(shard_kind(name), []).extend(shards[name])
-    shares = [_SHARE if kind == ANSWERS else (1 - _SHARE) / len(kinds) for kind in kinds]
-    drawn = chance.choices([*kinds.values()], shares, k=_DRAWN * size)
-    texts = sorted(map(chance.choice, drawn), key=lambda text: len(text.tokens))
-    found = [texts[i : i + size] for i in range(0, len(texts), size)]
-    chance.shuffle(found)
-    return found
+        kinds: Shards = {}
+        for name in sorted(shards):
+            kinds.setdefault(shard_kind(name), []).extend(shards[name])
+        shares = [_SHARE if kind == ANSWERS else (1 - _SHARE) / len(kinds) for kind in kinds]
+        chance = random.Random(number)
+        yield [*map(chance.choice, chance.choices([*kinds.values()], shares, k=size))]
 
 
 def shard_kind(name: str) -> str:

@@ -5,17 +5,16 @@ from __future__ import annotations
 import hashlib
 import json
 import random
+import re
 from collections.abc import Iterator
-from itertools import chain, islice
+from functools import cache
+from itertools import chain, islice, takewhile
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch.nn import functional
-from transformers import AttentionInterface, AttentionMaskInterface, DynamicCache
-from transformers.cache_utils import DynamicLayer
-from transformers.integrations.sdpa_attention import sdpa_attention_forward
-from transformers.masking_utils import sdpa_mask
+from transformers import GenerationConfig, LogitsProcessor, LogitsProcessorList
 
 from sequoia.distill.shards import ANSWERS, Taught, write_shard
 from sequoia.models.pair import Pair
@@ -39,7 +38,6 @@ class Teacher:
     def __init__(self, pair: Pair, folder: Path, files: list[Path]) -> None:
         self._pair = pair.as_chat() if pair.template else pair
         self._model = pair.target.hf
-        self._model.set_attn_implementation(_NAME)
         self._folder = folder
         self._texts = texts_by_kind(files)
         self.stopped = False
@@ -49,30 +47,49 @@ class Teacher:
         for kind in self._kinds(True):
             path = self._folder / HELD_OUT / f"{kind}-00000.pt"
             if not path.exists():
-                write_shard(path, self._taught(kind, True, 0))
+                write_shard(path, self.taught(kind, True, 0))
 
     def teach(self) -> None:
         """Write further shards until `stopped` is set."""
         [answers, *others] = self._kinds(False)
         turns = [*chain(*([answers, kind] for kind in others))] or [answers]
-        number = len([*self._folder.glob("*.pt")])
+        numbers = (int(path.stem.rpartition("-")[2]) for path in self._folder.glob("*.pt"))
+        number = 1 + max(numbers, default=-1)
         while not self.stopped:
             kind = turns[number % len(turns)]
-            write_shard(self._folder / f"{kind}-{number:05d}.pt", self._taught(kind, False, number))
+            write_shard(self._folder / f"{kind}-{number:05d}.pt", self.taught(kind, False, number))
             number += 1
             print(f"shard {number}: {kind}", flush=True)
 
     def _kinds(self, held_out: bool) -> list[str]:
         return [ANSWERS, *(kind for kind, texts in self._texts.items() if texts[held_out])]
 
-    def _taught(self, kind: str, held_out: bool, number: int) -> list[Taught]:
-        if kind == ANSWERS:
-            rows = [*map(self._pair.encode, islice(prompts(number, held_out), _DRAWN))]
-            alike = torch.tensor([row for row in rows if len(row) == len(rows[0])][:_TEXTS])
-            heat = _COLDEST + (1 - _COLDEST) * torch.rand(len(alike), 1)
-            return answers(self._model, alike, heat, self._pair.stop, _TOKENS)
-        chance = random.Random(f"{number} {held_out}")
-        texts = self._texts[kind][held_out]
+    def taught(self, kind: str, held_out: bool, number: int) -> list[Taught]:
+        """The texts of a shard. number: other texts for each."""
+        torch.manual_seed(number)
+        if kind != ANSWERS:
+            return self._read(self._texts[kind][held_out], random.Random(f"{number} {held_out}"))
+        if self._pair.template and number // 2 % 2 and not held_out:
+            return self._chats()
+        rows = [*map(self._pair.encode, islice(prompts(number, held_out), _DRAWN))]
+        alike = [row for row in rows if len(row) == len(rows[0])]
+        return self._written(alike[:_TEXTS], self._pair.stop)
+
+    def _chats(self) -> list[Taught]:
+        """Chats in which the target wrote the questions too. They name no topic that is held
+        out."""
+        first, other = (self._pair.encode(message) for message in ("a", "Z"))
+        same = takewhile(lambda both: both[0] == both[1], zip(first, other, strict=False))
+        chats = self._written([[token for token, _ in same]] * _TEXTS, frozenset())
+        topics = held_out_topics()
+        texts = self._pair.tokenizer.batch_decode([chat.tokens for chat in chats])
+        return [chat for chat, text in zip(chats, texts, strict=True) if not topics.search(text)]
+
+    def _written(self, prompts: list[Any], stop: frozenset[int]) -> list[Taught]:
+        heat = _COLDEST + (1 - _COLDEST) * torch.rand(len(prompts), 1)
+        return answers(self._model, torch.tensor(prompts), heat, stop, _TOKENS)
+
+    def _read(self, texts: list[str], chance: random.Random) -> list[Taught]:
         rows = torch.tensor([self._row(texts, chance) for _ in range(_TEXTS)])
         return [text for some in rows.split(_AT_ONCE) for text in read(self._model, some)]
 
@@ -92,13 +109,13 @@ def texts_by_kind(files: list[Path]) -> dict[str, tuple[list[str], list[str]]]:
     """The texts of `files` by kind: those for the training, and those held out, selected by a hash.
     Each line of a JSONL file has a "text" and its "kind"; any other file is one text."""
     kinds: dict[str, tuple[list[str], list[str]]] = {}
-    for kind, text in chain(*map(_read, files)):
+    for kind, text in chain(*map(_rows, files)):
         number = int(hashlib.sha256(text.encode()).hexdigest(), 16)
         kinds.setdefault(kind, ([], []))[number % _HELD_EVERY == 0].append(text)
     return kinds
 
 
-def _read(file: Path) -> Iterator[tuple[str, str]]:
+def _rows(file: Path) -> Iterator[tuple[str, str]]:
     text = file.read_text(encoding="utf-8", errors="replace")
     if file.suffix == ".jsonl":
         yield from ((row["kind"], row["text"]) for row in map(json.loads, text.splitlines()))
@@ -124,95 +141,71 @@ def read(model: Any, rows: torch.Tensor) -> list[Taught]:
     ]
 
 
-@torch.inference_mode()
 def answers(
     model: Any, asked: torch.Tensor, heat: torch.Tensor, stop: frozenset[int], new: int
 ) -> list[Taught]:
     """Answers of up to `new` tokens to the prompts `asked` (texts, n), sampled at the temperatures
     `heat` (texts, 1). An answer ends with one of the tokens `stop`."""
-    given = asked.to(model.device)
-    heat = heat.to(model.device)
-    texts, begin = asked.shape
-    size = begin + new
-    tokens = torch.nn.functional.pad(given, (0, new))
-    ids = tokens.new_zeros(texts, size, TOP, dtype=torch.int)
-    logs = ids.half()
-    ends = torch.full_like(tokens[:, 0], size)
-    going = torch.arange(texts, device=model.device)  # the texts that have not ended
-    last = torch.tensor([*stop], device=model.device)
-    slots = [_Slots(size) for _ in model.model.layers]
-    cache: Any = DynamicCache()
-    cache.layers = slots
-    for at in range(begin, size):
-        logits = model(given, past_key_values=cache, logits_to_keep=1).logits[:, -1]
-        ids[going, at - 1], logs[going, at - 1] = top(logits)
-        given = torch.multinomial((logits.float() / heat[going]).softmax(-1), 1)
-        tokens[going, at] = given[:, 0]
-        more = ~torch.isin(given[:, 0], last)
-        ends[going[~more]] = at + 1
-        if not more.any():
-            break
-        if not more.all():
-            going, given = going[more], given[more]
-            for layer in slots:
-                layer.keep(more)
+    begin = asked.shape[1] - 1
+    drawing = _Drawing(heat.to(model.device))
+    rules = GenerationConfig(max_new_tokens=new, eos_token_id=[*stop] or [-1], pad_token_id=0)
+    found = model.generate(
+        asked.to(model.device),
+        rules,
+        attention_mask=torch.ones_like(asked),
+        logits_processor=LogitsProcessorList([drawing]),
+    )
+    # no distribution is known before the last token of the prompt and after the whole text
+    ids, logs = (functional.pad(torch.stack(kept, 1), (0, 0, begin, 1)) for kept in drawing.kept)
+    ends = [_end(row, begin + 1, stop) for row in found.tolist()]
     return [
-        Taught(tokens[row, :end].int(), ids[row, :end], logs[row, :end], begin - 1)
-        for row, end in enumerate(ends.tolist())
+        Taught(found[row, :end].int(), ids[row, :end], logs[row, :end], begin)
+        for row, end in enumerate(ends)
     ]
 
 
-_NAME = "sequoia_one_token"
+def _end(tokens: list[int], begin: int, stop: frozenset[int]) -> int:
+    """The length of a text up to and with the first token of `stop` from `begin` on."""
+    ends = (at + 1 for at in range(begin, len(tokens)) if tokens[at] in stop)
+    return next(ends, len(tokens))
 
 
-def _one_token(
-    module: Any, query: Any, key: Any, value: Any, mask: Any, **settings: Any
-) -> tuple[Any, None]:
-    """The attention of transformers' "sdpa", except where each text has one new token: there the
-    query heads that share a key head are its rows, so that no key or value is copied."""
-    texts, heads, new, size = query.shape
-    if new > 1:
-        return sdpa_attention_forward(module, query, key, value, mask, **settings)
-    rows = query.view(texts, key.shape[1], -1, size)
-    out = functional.scaled_dot_product_attention(rows, key, value, scale=settings["scaling"])
-    return out.view(texts, 1, heads, size), None
+class _Drawing(LogitsProcessor):
+    """Leaves only a token drawn at the temperatures `heat` (texts, 1), and keeps the `ids` and
+    `logs` of a Taught that it was drawn from. transformers would draw with torch.multinomial, which
+    makes a random number for every token of the vocabulary: a third of the time of a pass."""
 
+    def __init__(self, heat: torch.Tensor) -> None:
+        self._heat = heat
+        self.kept: tuple[list[torch.Tensor], list[torch.Tensor]] = ([], [])
 
-AttentionInterface.register(_NAME, _one_token)
-AttentionMaskInterface.register(_NAME, sdpa_mask)
-
-
-class _Slots(DynamicLayer):
-    """A cache layer that writes into `size` slots made beforehand. DynamicLayer would copy the
-    whole cache for every token."""
-
-    def __init__(self, size: int) -> None:
-        super().__init__()
-        self._size = size
-        self._length = 0
-
-    def update(self, key_states: Any, value_states: Any, *_: Any, **__: Any) -> Any:
-        if not self.is_initialized:
-            self.lazy_initialization(key_states, value_states)
-            texts, heads, _, dim = key_states.shape
-            self._slots = key_states.new_empty(2, texts, heads, self._size, dim)
-        start = self._length
-        self._length += key_states.shape[2]
-        self._slots[:, :, :, start : self._length] = torch.stack((key_states, value_states))
-        self.keys, self.values = self._slots[:, :, :, : self._length]
-        return self.keys, self.values
-
-    def keep(self, rows: torch.Tensor) -> None:
-        """Drop all texts but `rows`."""
-        self._slots = self._slots[:, rows]
+    def __call__(self, _tokens: torch.Tensor, logits: torch.Tensor) -> torch.Tensor:
+        for kept, values in zip(self.kept, top(logits), strict=True):
+            kept.append(values)
+        sums = (logits.float() / self._heat).softmax(-1).cumsum(-1)
+        chance = torch.rand_like(sums[:, :1]) * sums[:, -1:]
+        drawn = torch.searchsorted(sums, chance, right=True).clamp(max=sums.shape[-1] - 1)
+        return torch.full_like(logits, -torch.inf).scatter_(1, drawn, 0)
 
 
 _HELD_TOPICS = 10  # every tenth topic is held out
 
 
+@cache
+def _kinds_of_prompts() -> list[dict[str, Any]]:
+    return [*load_json(Path(__file__).with_name("prompts.json")).values()]
+
+
+@cache
+def held_out_topics() -> re.Pattern[str]:
+    """What finds a topic that is held out in a text."""
+    items = (item for kind in _kinds_of_prompts() for item in kind["items"][::_HELD_TOPICS])
+    return re.compile(rf"\b({'|'.join(map(re.escape, items))})\b", re.IGNORECASE)
+
+
 def prompts(seed: int, held_out: bool) -> Iterator[str]:
     """Prompts in random order without end. No topic occurs both with and without `held_out`."""
-    kinds = [*load_json(Path(__file__).with_name("prompts.json")).values()]
+    kinds = _kinds_of_prompts()
     chance = random.Random(seed)
     while True:
         [kind] = chance.choices(kinds, [kind["weight"] for kind in kinds])

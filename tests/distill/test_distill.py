@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from itertools import islice
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import pytest
@@ -16,9 +17,12 @@ from sequoia.assets_folder import BUNDLED_PAIR
 from sequoia.distill import __main__ as command
 from sequoia.distill import teach
 from sequoia.distill.shards import Taught, batches, most_frequent, read_shard, write_shard
-from sequoia.distill.teach import read, texts_by_kind
+from sequoia.distill.teach import Teacher, held_out_topics, read, texts_by_kind
 from sequoia.distill.train import TEMPERATURES, Training, compared
 from sequoia.loading.layer_drafts import cut_config, cut_layers, layer_draft
+from sequoia.loading.prompt_setup import with_prompts
+from sequoia.models.pair import Pair
+from sequoia.models.tree_forward import TreeModel
 from sequoia.this_machine.dtypes import narrowest_dtype
 
 
@@ -133,6 +137,25 @@ def test_layers_that_the_target_lacks_are_refused(
     assert "--layers: the target has the layers 0 to 3" in capsys.readouterr().err
 
 
+def test_the_target_writes_chats_with_their_questions(tmp_path: Path) -> None:
+    """They begin as the template begins, have distributions from there on, and name no topic that
+    is held out."""
+    target = small_target()
+    tokenizer = AutoTokenizer.from_pretrained(BUNDLED_PAIR / "target")
+    tokenizer.chat_template = "User: {{ messages[0].content }} Answer:"
+    model = TreeModel(target, "tiny")
+    pair = with_prompts(Pair("", model, model, tokenizer), lambda _: None)
+    chats = Teacher(pair, tmp_path, []).taught("chat", held_out=False, number=2)
+    assert chats
+    for chat in chats:
+        text = tokenizer.decode(chat.tokens)
+        assert text.startswith("User:")
+        assert len(chat.tokens) == chat.begin + 1 + 24
+        assert not held_out_topics().search(text)
+    assert held_out_topics().search("Is THE SEA deep?")
+    assert not held_out_topics().search("the seaside")
+
+
 def taught(target: Any, count: int, seed: int = 0) -> list[Any]:
     torch.manual_seed(seed)
     return read(target, torch.randint(4096, (count, 24)))
@@ -206,25 +229,14 @@ def test_shards_give_back_their_texts(tmp_path: Path) -> None:
         assert found.begin == text.begin
 
 
-def test_batches_have_texts_of_about_the_same_length_and_the_shares_of_kinds(
-    tmp_path: Path,
-) -> None:
-    torch.manual_seed(0)
-    for kind, count in (("chat", 5), ("code", 50)):
-        texts = [
-            Taught(torch.full((1 + number % 40,), count), torch.zeros(1), torch.zeros(1), 0)
-            for number in range(200)
-        ]
-        write_shard(tmp_path / f"{kind}-00000.pt", texts)
-    drawn = [*islice(batches(tmp_path, 8, 0), 80)]
-    spread = [max(map(_length, texts)) - min(map(_length, texts)) for texts in drawn]
-    assert sum(spread) / len(spread) < 10
-    chats = sum(int(text.tokens[0]) == 5 for texts in drawn for text in texts)
-    assert 0.65 < chats / 640 < 0.95
-
-
-def _length(text: Taught) -> int:
-    return len(text.tokens)
+def test_batches_have_the_shares_of_the_kinds(tmp_path: Path) -> None:
+    nothing = torch.zeros(1)
+    for kind, token in (("chat", 5), ("code", 50)):
+        text = Taught(torch.tensor([token]), nothing, nothing, 0)
+        write_shard(tmp_path / f"{kind}-00000.pt", [text])
+    texts = [text for batch in islice(batches(tmp_path, 8, 0), 80) for text in batch]
+    assert len(texts) == 640
+    assert 0.8 < fmean(int(text.tokens[0]) == 5 for text in texts) < 0.92
 
 
 def test_the_most_frequent_tokens_come_from_the_shards(tmp_path: Path) -> None:
