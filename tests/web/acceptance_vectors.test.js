@@ -1,7 +1,7 @@
-// Acceptance vectors: pasted, computed from a power law, fitted by one, or edited.
+// Acceptance vectors: pasted or edited.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { fitPower, parse, power, wilson, withRate } from "../../ui/lab/web/acceptance_vectors.js";
+import { parse, wilson, withRate } from "../../ui/lab/web/acceptance_vectors.js";
 
 const near = (a, b, most = 1e-9) => assert.ok(Math.abs(a - b) <= most, `${a} is not ${b}`);
 
@@ -28,32 +28,6 @@ test("text that is not a vector is refused with the reason", () => {
     ["1".repeat(70_000), /70000/],
   ])
     assert.throws(() => parse(text), { name: "RangeError", message: reason }, text.slice(0, 20));
-});
-
-test("a power law never sums to more than one", () => {
-  for (const exponent of [0, 0.5, 1, 4]) {
-    const [rates, first] = power(exponent, 0.9, 16);
-    const total = rates.reduce((a, b) => a + b);
-    assert.ok(total <= 1);
-    assert.equal(rates[0], first);
-    near(rates[3], first * 4 ** -exponent);
-    assert.ok(first === 0.9 || total > 0.9999);
-  }
-});
-
-test("the fit finds the power law that made the rates", () => {
-  const [first, exponent] = fitPower(power(1.7, 0.5, 12)[0]);
-  near(first, 0.5);
-  near(exponent, 1.7);
-});
-
-test("one positive rate is too few for a fit", () => {
-  assert.equal(fitPower([0.5]), null);
-  assert.equal(fitPower([0.5, 0, 0]), null);
-});
-
-test("a second rate that is tiny is too little for a fit", () => {
-  assert.equal(fitPower([0.5, 5e-324]), null);
 });
 
 test("Wilson's interval has its known values", () => {

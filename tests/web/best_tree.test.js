@@ -11,7 +11,6 @@ import {
   depthsOf,
   expectedTokens,
   isMonotone,
-  powerLaw,
   predict,
   scores,
   smooth,
@@ -115,9 +114,8 @@ test("bestFirst refuses a vector that rises, and more than one node on 1 level",
   assert.throws(() => bestFirst([0.2, 0.1], 4, 1), /1 level/);
 });
 
-test("sum keeps what rounding would lose, and powerLaw falls with the rank", () => {
+test("sum keeps what rounding would lose", () => {
   assert.equal(sum([1, 1e100, 1, -1e100]), 2);
-  near(powerLaw(1, 0.5, 3)[2], 0.5 / 3);
 });
 
 // -- time ----------------------------------------------------------------------------------------

@@ -1,13 +1,12 @@
 // Which acceptance vector the Lab shows: its default, until the visitor or a link chooses a vector.
-// Also the sliders of a power law, and the sentence that says by what the rates were multiplied.
+// Also the sentence that says by what the rates were multiplied.
 import "./fake_page.js";
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { FakeNode, made, navigable } from "./fake_page.js";
-import { AcceptanceEditor, scaledWords } from "../../ui/lab/web/acceptance_editor.js";
+import { made, navigable } from "./fake_page.js";
+import { scaledWords } from "../../ui/lab/web/acceptance_editor.js";
 import { linkLab } from "../../ui/lab/web/lab_link.js";
 import { Lab } from "../../ui/lab/web/lab_view.js";
-import { PowerLaw } from "../../ui/lab/web/power_law.js";
 import { followAddress } from "../../ui/shared/web/page_link.js";
 
 const SURVEY = { measured: [{ temperature: 0.6, rates: [0.5], accepted: [5], visited: 10 }] };
@@ -99,49 +98,6 @@ test("if the models lack the vector of a link, the Lab says so once they are loa
   t.mock.timers.tick(100);
   assert.equal(one.editor.kind, "own-mine");
   assert.deepEqual(said, ["Not available here: the acceptance vector “own-other”."]);
-});
-
-/** The editor without its panels, and with the sliders of a power law at these values. */
-function editor(values) {
-  const nodes = () => ({
-    exponent: new FakeNode(),
-    first: new FakeNode(),
-    length: new FakeNode(),
-  });
-  const root = new FakeNode();
-  const power = made(PowerLaw, { root, values, outputs: nodes(), sliders: nodes() });
-  const state = {
-    rates: [0.5],
-    take: (rates, origin) => Object.assign(state, { rates, origin }),
-    set() {},
-  };
-  const handles = { press() {} };
-  const fields = { moved: null, onCurve: null, refusal: { say() {} }, presets: [{ key: "power" }] };
-  return made(AcceptanceEditor, { state, power, handles, ...fields });
-}
-
-test("undo brings the sliders of a power law back", () => {
-  const values = { exponent: 1.6, first: 0.4, length: 16 };
-  const one = editor({ ...values });
-  const paint = () => one.paintHandles(one.state.rates);
-  one.choose("power");
-  const { rates } = one.state;
-  paint();
-  one.move(0, 0.1);
-  paint();
-  assert.notDeepEqual(one.power.values, values);
-  one.undo();
-  paint();
-  assert.equal(one.state.rates, rates);
-  assert.deepEqual(one.power.values, values);
-});
-
-test("the sliders of a power law stay where they are put", () => {
-  const values = { exponent: 0.5, first: 0.9, length: 16 };
-  const one = editor({ ...values });
-  one.choose("power");
-  one.paintHandles(one.state.rates);
-  assert.deepEqual(one.power.values, values, "even if the rates are lowered to make their sum 1");
 });
 
 test("a factor that lowers rates is never shown as 1", () => {

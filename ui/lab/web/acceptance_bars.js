@@ -1,7 +1,6 @@
 /* An acceptance vector (the acceptance rate of each child rank) as bars. The visitor changes a rate
    by dragging its bar or with keys. */
 import * as vectors from "./acceptance_vectors.js";
-import { formatShare } from "./export_tree.js";
 import { attr, el, pool, show, text } from "../../shared/web/dom.js";
 import { rove } from "../../shared/web/roving_focus.js";
 import { addTerm } from "../../shared/web/tooltips.js";
@@ -14,7 +13,6 @@ const NUMBERED = [1, 4, 8, 16, 32];
 const TICKS = [0.01, 0.1, 0.3, 0.6, 1];
 const KEY = [
   ["even", "smoothed, used for planning", "smoothed"],
-  ["fit", "power-law fit", "power-law fit"],
   ["range", "95% interval of the counts", "interval"],
 ];
 const NAME = "Acceptance rates by rank. Left and right select a rank, up and down change its rate";
@@ -25,11 +23,6 @@ const rateAt = (height) => Number((height ** (1 / POWER)).toPrecision(3));
 
 /** The bars, their axis and their key. */
 export class AcceptanceBars {
-  /**
-   * First rate and exponent of the power law closest to the rates; null if there is none.
-   * @type {[number, number] | null}
-   */
-  fit = null;
   isWhole = false; // whether more than FEW_BARS are drawn
 
   /**
@@ -76,14 +69,14 @@ export class AcceptanceBars {
     const bounds = { "aria-valuemin": "0", "aria-valuemax": "1" };
     const look = { class: "sq-lab-bar", role: "slider", "data-rank": k, ...bounds };
     const node = el("div", { ...look, "aria-label": "rate of child " + (k + 1) }, this.row);
-    const [fill, even, fit, range] = ["fill", "even", "fit", "range"].map((name) =>
+    const [fill, even, range] = ["fill", "even", "range"].map((name) =>
       el("i", { class: "sq-lab-" + name }, node),
     );
     node.addEventListener("focus", () => this.on.pick(k));
     node.addEventListener("keydown", (event) => this.press(event, k));
     node.addEventListener("pointerdown", (event) => this.grab(event, k));
     const number = el("span", { class: "sq-lab-k sq-dim", text: String(k + 1) }, node);
-    return { node, fill, even, fit, range, number };
+    return { node, fill, even, range, number };
   }
 
   press(event, k) {
@@ -130,7 +123,6 @@ export class AcceptanceBars {
     const shown = Math.min(rates.length, this.isWhole ? MOST_BARS : FEW_BARS);
     const smoothed = even === rates ? null : even;
     const counts = origin.visited > 0 && origin.accepted ? origin : null;
-    this.fit = vectors.fitPower(rates);
     const bars = this.pool.take(shown).slice(0, shown);
     bars.forEach(({ number }, k) =>
       show(number, shown <= MOST_NUMBERS || NUMBERED.includes(k + 1)),
@@ -140,20 +132,16 @@ export class AcceptanceBars {
       this.paintBar(bar, k, { rate: rates[k], smoothed, counts, pick, home }),
     );
     text(this.more, note(rates.length, shown, smoothed));
-    this.paintKey({ even: smoothed, fit: this.fit, range: counts });
+    this.paintKey({ even: smoothed, range: counts });
   }
 
   paintKey(has) {
     for (const entry of this.key.children)
       show(/** @type {HTMLElement} */ (entry), Boolean(has[entry.getAttribute("data-key")]));
-    if (!this.fit) return;
-    const [first, exponent] = this.fit;
-    const words = `power-law fit ${formatShare(first)}·k^−${exponent.toFixed(2)}`;
-    text(this.key.querySelector('[data-key="fit"] button'), words);
   }
 
   paintBar(bar, k, { rate, smoothed, counts, pick, home }) {
-    const { node, fill, even, fit, range } = bar;
+    const { node, fill, even, range } = bar;
     const interval = counts && vectors.wilson(counts.accepted[k] ?? 0, counts.visited);
     fill.style.height = percentHeight(rate);
     attr(node, "aria-valuenow", rate.toFixed(4));
@@ -162,9 +150,6 @@ export class AcceptanceBars {
     node.classList.toggle("is-picked", k === pick);
     show(even, Boolean(smoothed));
     if (smoothed) even.style.bottom = percentHeight(smoothed[k]);
-    show(fit, Boolean(this.fit));
-    if (this.fit)
-      fit.style.bottom = percentHeight(Math.min(1, this.fit[0] * (k + 1) ** -this.fit[1]));
     show(range, Boolean(interval));
     if (interval) paintRange(range.style, interval);
   }

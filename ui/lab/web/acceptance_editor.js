@@ -1,16 +1,15 @@
 /* The panel in which the acceptance vector is chosen, edited, pasted, saved and measured. The
    vector says how often verification accepts a node's first child, its second, and so on. These
-   rates can be edited as bars, as numbers, or as a curve with sliders. */
+   rates can be edited as bars or as numbers. */
 import { AcceptanceBars } from "./acceptance_bars.js";
 import { AcceptanceCounting } from "./acceptance_counting.js";
 import * as vectors from "./acceptance_vectors.js";
 import { numberField } from "./number_field.js";
 import * as planner from "../../shared/web/planner.js";
-import { PowerLaw } from "./power_law.js";
 import { Refusal } from "../../shared/web/refusal.js";
 import { attr, button, el, segments, show, text } from "../../shared/web/dom.js";
 import { fillMenu, textArea } from "../../shared/web/fields.js";
-import { makeChoices, makeFold, makePanel } from "../../shared/web/panel.js";
+import { makeFold, makePanel } from "../../shared/web/panel.js";
 import { rove } from "../../shared/web/roving_focus.js";
 import { saveText } from "../../shared/web/save_file.js";
 import { addTerm } from "../../shared/web/tooltips.js";
@@ -39,10 +38,6 @@ export function scaledWords(factor) {
 /** The panel with the vector. */
 export class AcceptanceEditor {
   presets = [...vectors.MADE];
-  byCurve = false; // whether the vector is edited with the sliders of a curve
-  /** The vector that the sliders show; out of date while the bars are used.
-   * @type {number[] | null} */
-  onCurve = null;
   kind = OWN; // key of the preset in use; OWN: none
   /** The latest consecutive changes of one rate, such as by dragging its bar. k: the index of the
    * rate. before: the vector before the first change. after: the vector after the last. The other
@@ -78,8 +73,6 @@ export class AcceptanceEditor {
     this.more = makeFold(body, "More");
     this.more.addEventListener("toggle", () => state.changed());
     this.bars.makeKey(this.more);
-    this.makeHandles(this.more);
-    this.power = new PowerLaw(this.more, () => this.moveCurve());
     this.makeFields(this.more);
     this.makeTools(this.more);
     this.makePasting(this.more);
@@ -117,21 +110,6 @@ export class AcceptanceEditor {
     line.append(" ");
     const undo = { text: "Undo", hint: TOOLTIPS["button undo"], act: () => this.undo() };
     this.back = button(line, undo);
-  }
-
-  // The buttons that choose how the vector is edited: by bars, or by the sliders of a curve.
-  makeHandles(host) {
-    const handle = (name, words) => {
-      const look = {
-        text: words,
-        hint: TOOLTIPS["button edit by " + name],
-        part: "handle-" + name,
-      };
-      return { ...look, act: () => this.handle(name) };
-    };
-    const looks = [handle("bars", "Bars"), handle("curve", "Curve")];
-    this.handles = makeChoices(host, "Edit the rates with", looks);
-    rove(this.handles.group);
   }
 
   makeFields(host) {
@@ -212,40 +190,13 @@ export class AcceptanceEditor {
   choose(key) {
     const preset = this.presets.find((one) => one.key === key);
     if (!preset) return;
-    this.kind = key;
-    if (preset.rates) this.take(preset.rates, preset.origin, key);
-    else this.showPower();
-  }
-
-  showPower() {
-    this.byCurve = true;
-    this.usePower();
-  }
-
-  usePower() {
-    const { rates, words } = this.power.vector();
-    this.take(rates, { label: "synthetic", words }, "power");
-    this.onCurve = this.state.rates;
+    this.take(preset.rates, preset.origin, key);
   }
 
   // Undo all edits of the vector.
   undo() {
     const { rates, origin, key } = this.base;
     this.take(rates, origin, key);
-  }
-
-  /** @param {"bars" | "curve"} name */
-  handle(name) {
-    this.byCurve = name === "curve";
-    this.state.changed();
-  }
-
-  // With the power-law preset, the sliders set its parameters. With any other vector, they replace
-  // all rates, which counts as an edit.
-  moveCurve() {
-    if (this.kind === "power") return this.usePower();
-    this.change(this.power.vector().rates);
-    this.onCurve = this.state.rates;
   }
 
   /**
@@ -355,22 +306,11 @@ export class AcceptanceEditor {
     text(this.words, origin.words);
     show(this.back, Boolean(origin.from));
     if (this.menu.value !== this.kind) this.menu.value = this.kind;
-    this.paintHandles(rates);
     text(this.scaled, scaledWords(this.factor));
     this.bars.isWhole = this.more.open;
     this.bars.paint();
     this.counting.paint(origin);
     this.paintFields(rates, Math.min(pick, rates.length - 1));
-  }
-
-  // For a vector that did not come from the sliders, they show the nearest curve.
-  paintHandles(rates) {
-    const { byCurve } = this;
-    this.handles.press(Number(byCurve));
-    show(this.power.root, byCurve);
-    if (!byCurve || rates === this.onCurve) return;
-    this.power.follow(rates);
-    this.onCurve = rates;
   }
 
   paintFields(rates, k) {

@@ -6,8 +6,8 @@ const MOST_CHARS = 64 * 1024;
 /** @typedef {import("./lab_state.js").Origin} Origin */
 
 /**
- * An entry of the menu of vectors. The power law has no `rates`, because its sliders define them.
- * @typedef {{key: string, label: string, origin: Origin, rates?: number[]}} Preset
+ * An entry of the menu of vectors.
+ * @typedef {{key: string, label: string, origin: Origin, rates: number[]}} Preset
  */
 
 /**
@@ -39,7 +39,6 @@ export const MADE = [
     origin: { label: "paper", words: "arXiv 2402.12374, App. E" },
     rates: PAPER,
   },
-  { key: "power", label: "Power law", origin: { label: "synthetic", words: "power law" } },
   {
     key: "flat",
     label: "Flat, favours a wide tree",
@@ -122,20 +121,6 @@ export function own(vectors = []) {
 }
 
 /**
- * A power law whose sum is at most 1.
- * @param {number} exponent
- * @param {number} first the first rate; lowered if the sum would exceed 1
- * @param {number} length
- * @returns {[number[], number]} the rates, and the first rate used
- */
-export function power(exponent, first, length) {
-  const shape = planner.sum(planner.powerLaw(exponent, 1, length));
-  const most = Math.floor((1 / shape) * 1e6) / 1e6;
-  const used = Math.min(first, most);
-  return [planner.powerLaw(exponent, used, length), used];
-}
-
-/**
  * The vector with one rate changed. The sum may not exceed 1, because at most one child is
  * accepted. If the sum would exceed 1, the other rates are multiplied by `factor`. Otherwise
  * `factor` is 1.
@@ -188,26 +173,6 @@ function fromNumbers(text) {
     const found = word.slice(0, 30);
     throw new RangeError(`rate ${k + 1} is "${found}"; it must be a number from 0 to 1`);
   });
-}
-
-/**
- * The nearest power law: a straight line through the logarithms.
- * @param {number[]} rates
- * @returns {[number, number] | null} first rate and exponent; null if fewer than two rates are
- *   positive, or all but one are tiny
- */
-export function fitPower(rates) {
-  const points = rates
-    .map((rate, k) => [Math.log(k + 1), Math.log(rate), rate])
-    .filter(([, , rate]) => rate > 0);
-  if (points.length < 2) return null;
-  const total = planner.sum(points.map(([, , w]) => w));
-  const mx = planner.sum(points.map(([x, , w]) => w * x)) / total;
-  const my = planner.sum(points.map(([, y, w]) => w * y)) / total;
-  const spread = planner.sum(points.map(([x, , w]) => w * (x - mx) ** 2));
-  if (spread === 0) return null;
-  const slope = planner.sum(points.map(([x, y, w]) => w * (x - mx) * (y - my))) / spread;
-  return [Math.exp(my - slope * mx), -slope];
 }
 
 /**

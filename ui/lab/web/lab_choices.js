@@ -8,8 +8,8 @@ import * as shapes from "./tree_shapes.js";
 
 /**
  * @typedef {object} LabChoices
- * @property {string} [vector] key of a preset with fixed rates
- * @property {number[]} [rates] of a vector that is not such a preset
+ * @property {string} [vector] key of a preset
+ * @property {number[]} [rates] of a vector that is not a preset
  * @property {Origin} [origin] of `rates`
  * @property {number | null} [n] node budget; null: that of the planned tree
  * @property {number | null} [levels] level cap; null: none
@@ -25,7 +25,7 @@ import * as shapes from "./tree_shapes.js";
  */
 export function choicesOf({ state, editor, machine }) {
   const { rates, origin, n, levels, shown, hand, kinds } = state;
-  const isPreset = editor.kind !== OWN && editor.kind !== "power";
+  const isPreset = editor.kind !== OWN;
   return {
     ...(isPreset ? { vector: editor.kind } : { rates, origin }),
     ...(state.isPlanned ? {} : { n, levels }),

@@ -99,15 +99,6 @@ export const smooth = (rates) =>
 export const isMonotone = (rates) => rates.every((rate, k) => !k || rates[k - 1] >= rate);
 
 /**
- * @param {number} exponent
- * @param {number} first
- * @param {number} length
- * @returns {number[]} rates first * (k + 1) ** -exponent
- */
-export const powerLaw = (exponent, first, length) =>
-  Array.from({ length }, (_, k) => first * (k + 1) ** -exponent);
-
-/**
  * A sum with compensation for rounding errors (Neumaier).
  * @param {number[]} values
  * @returns {number}
