@@ -109,7 +109,8 @@ def _counted(what: str, claims: Sequence[Claim]) -> str:
 
 
 def _claim_table(claims: Sequence[Claim]) -> Markup:
-    return report.table((*HEADS, "Run"), map(_claim, claims), "pp-claims")
+    table = report.table((*HEADS, "Run"), map(_claim, claims), "pp-claims")
+    return report.scrolled("Claims", table, "sq-wide sq-more-right")
 
 
 def _claim_rows(claims: Sequence[Claim]) -> Iterator[tuple[str, ...]]:
@@ -127,9 +128,9 @@ def _claim(claim: Claim) -> Markup:
     return element(
         "tr",
         element("th", what, scope="row"),
-        element("td", found.paper, data_column=HEADS[1]),
-        element("td", report.badge(found.label), f" {found.here}", data_column=HEADS[2]),
-        element("td", found.verdict, data_column=HEADS[3], data_verdict=found.verdict),
+        element("td", found.paper),
+        element("td", report.badge(found.label), f" {found.here}"),
+        element("td", found.verdict, data_verdict=found.verdict),
         element("td", _button("Run it small", claim, data_run=name) if name else None),
     )
 
@@ -208,12 +209,16 @@ def _source(one: Published) -> Iterator[Markup | str]:
 def _speedups(panel: Mapping[str, Any]) -> Markup:
     tables = [table for table in paper_tables() if table.panel == panel["key"]]
     clocks = " ".join(dict.fromkeys(table.clock_source for table in tables))
+    boxes = (
+        report.scrolled(table.target, speedup_table(table), "sq-wide sq-more-right")
+        for table in tables
+    )
     return report.folded(
         panel["key"],
         panel["title"],
         panel["source"],
         _say(panel["about"]),
-        element("div", *map(speedup_table, tables), class_="pp-tables"),
+        element("div", *boxes, class_="pp-tables"),
         _say(element("b", "Simulated vs. paper: "), f"{deviations(tables)}."),
         _say(f"Clock: {clocks}"),
         csv_link(panel["key"], speedup_rows(tables)),

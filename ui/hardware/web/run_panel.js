@@ -1,5 +1,5 @@
 /* The latest run beside the prediction for its largest tree. */
-import { el, show, text } from "../../shared/web/dom.js";
+import { el, scrollBox, show, text } from "../../shared/web/dom.js";
 import { count } from "../../shared/web/format.js";
 import { rove } from "../../shared/web/roving_focus.js";
 import { addTerm, headed } from "../../shared/web/tooltips.js";
@@ -37,7 +37,8 @@ export class RunPanel {
     this.empty = el("p", { class: "hw-say sq-dim", text: EMPTY }, panel.body);
     this.split = el("div", { class: "hw-split" }, panel.body);
     this.split.append(chart.node);
-    this.table = el("table", { class: "sq-table hw-parts" }, this.split);
+    const box = scrollBox(this.split, title + ", scrolls", { class: "sq-wide" });
+    this.table = el("table", { class: "sq-table hw-parts" }, box);
     this.sentence = el("p", { class: "hw-say", "data-part": "difference" }, panel.foot);
     this.filled = [this.split, this.sentence, panel.tools];
     rove(this.table);

@@ -82,16 +82,16 @@ export class PairTable {
     const name = el("th", { scope: "row" }, row);
     el("b", { text: pair.name }, name);
     el("small", { text: pair.tier, title: "Suggested: " + pair.needs }, name);
-    const models = cell(row, 1);
+    const models = el("td", {}, row);
     for (const one of [pair.target, pair.draft]) model(models, one);
-    text(cell(row, 2, { class: "sq-unbroken" }), pair.bytes);
-    const licence = cell(row, 3, { text: pair.licences });
+    el("td", { class: "sq-unbroken", text: pair.bytes }, row);
+    const licence = el("td", { text: pair.licences }, row);
     if (pair.gated.length) el("small", { class: "md-gated", text: GATED }, licence);
-    [pair.memory, pair.disk].forEach(({ fits, words }, i) => {
-      el("span", { class: "md-fits", text: words }, cell(row, 4 + i, { "data-fits": fits }));
-    });
+    for (const { fits, words } of [pair.memory, pair.disk]) {
+      el("span", { class: "md-fits", text: words }, el("td", { "data-fits": fits }, row));
+    }
     const look = { text: "Choose", label: "Choose " + pair.name, hint: "Suggested: " + pair.needs };
-    const last = cell(row, 6);
+    const last = el("td", {}, row);
     const choose = button(last, { ...look, act: () => this.choose(pair.name) });
     choose.disabled = Boolean(pair.why_not);
     if (pair.why_not) el("small", { text: pair.why_not }, last);
@@ -101,10 +101,6 @@ export class PairTable {
     return [row, note];
   }
 }
-
-// A cell. On a narrow page, where cells are stacked, it shows the name of its column.
-const cell = (row, column, attributes = {}) =>
-  el("td", { "data-column": COLUMNS[column], ...attributes }, row);
 
 function model(host, { id, bytes, source, parameters }) {
   const line = el("div", { class: "md-model", title: `${id}: ${bytes}, ${source}` }, host);
