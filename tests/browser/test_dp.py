@@ -74,8 +74,7 @@ def vector(rng: random.Random) -> list[float]:
 # -- the numbers -----------------------------------------------------------------------------------
 
 READ = """cases => cases.map(([rates, nodes, levels]) => {
-  const table = new modules.DpTable(rates, nodes, levels), cells = [];
-  for (const _ of table.grow());
+  const table = new modules.DpTable(rates, nodes), cells = [];
   for (let n = 1; n <= nodes; n++) for (let l = 1; l <= levels; l++) for (let b = 0; b < n; b++) {
     const split = table.split(n, l, b), value = table.value(n, l, b);
     cells.push([n, l, b, value === -Infinity ? null : value,
@@ -160,6 +159,19 @@ def test_the_cell_follows_the_labs_tree_until_levels_are_chosen(page: Any) -> No
     assert page.evaluate("dp.cell.levels") == 5
 
 
+def test_a_tree_larger_than_the_table(page: Any) -> None:
+    """The table then opens at its last column, in view, and says where it stops."""
+    limit = page.locator(".dp-limit")
+    assert limit.is_hidden()
+    give(page, n=600, levels=None)
+    assert "256 nodes" in limit.inner_text()
+    assert page.evaluate("dp.cell.n") == 256
+    assert page.locator("[data-part=dp-grid]").evaluate(
+        "box => box.scrollWidth > box.clientWidth &&"
+        " Math.abs(box.scrollLeft + box.clientWidth - dp.grid.x(257)) < 2"
+    )
+
+
 def test_enter_pins_a_cell(page: Any) -> None:
     """Without a pin, the pointer selects the cell; with a pin, it does not."""
     box = page.locator("[data-part=dp-grid]").bounding_box()
@@ -240,6 +252,3 @@ def test_a_bad_vector_is_refused_and_the_table_stays(
     assert page.locator("[data-part=dp-error]").is_hidden()
     table = dp_table(Acceptance((0.5, 0.2)), 75, 8)
     assert sentence(page) == explanation(table, 75, 8, table.best(75, 8)[1])
-
-
-# -- the picture -----------------------------------------------------------------------------------

@@ -1,7 +1,9 @@
 /* The panel with the table of the dynamic program (DP): the controls in the panel's head, and the
    legend below the picture of the table. */
+import { AXES } from "./dp_grid.js";
 import * as dpShade from "./dp_shade.js";
-import { attr, button, el, segments, show, text } from "../../../shared/web/dom.js";
+import { MAX_LEVELS, MAX_NODES } from "./dp_table.js";
+import { attr, button, el, show, text } from "../../../shared/web/dom.js";
 import { makeChoices } from "../../../shared/web/panel.js";
 import { rove } from "../../../shared/web/roving_focus.js";
 import * as pictures from "../../../shared/web/save_picture.js";
@@ -9,12 +11,13 @@ import { addTerm, markTerm } from "../../../shared/web/tooltips.js";
 import TOOLTIPS from "../../../../assets/tooltips.json" with { type: "json" };
 
 /** The table sizes that are offered: the most nodes that a tree can have. */
-export const SIZES = [32, 128, 256, 512, 1024];
+export const SIZES = [32, 128, MAX_NODES];
+const LINE = 24; // px, height of the words below a saved picture
 const KINDS = Object.keys(dpShade.KINDS);
 
 /** @typedef {import("./dp_view.js").Dp} Dp */
 
-/** The controls for levels, shade, table size, zoom, and saving the picture. */
+/** The controls for levels, shade, table size, and saving the picture. */
 export class DpControls {
   /**
    * @param {HTMLElement} host
@@ -30,12 +33,11 @@ export class DpControls {
     this.shades = makeChoices(host, "What the colour shows", shades);
     this.shades.buttons.forEach((one, i) => markTerm(one, KINDS[i]));
     const sizes = SIZES.map((size) => ({
-      text: (size === SIZES[0] ? "n ≤ " : "") + size.toLocaleString("en-US"),
+      text: (size === SIZES[0] ? "n ≤ " : "") + size,
       hint: `Trees of up to ${size} nodes`,
       act: () => dp.resize(size),
     }));
     this.sizes = makeChoices(host, "Table size in nodes", sizes);
-    this.makeZoom(host);
     this.makeSave(host);
     rove(host.parentElement);
   }
@@ -48,15 +50,6 @@ export class DpControls {
     this.slider = el("input", { type: "range", min: 1, step: 1, ...look }, levels);
     this.slider.addEventListener("input", () => dp.move({ levels: Number(this.slider.value) }));
     this.levelText = el("span", { class: "dp-level-text" }, levels);
-  }
-
-  makeZoom(host) {
-    const zoom = segments(host, "Zoom");
-    for (const [icon, label, hint, factor] of /** @type {[string, string, string, number][]} */ ([
-      ["minus", "Show more columns", TOOLTIPS["button more columns"], 0.5],
-      ["plus", "Show fewer columns", TOOLTIPS["button fewer columns"], 2],
-    ]))
-      button(zoom, { icon, label, hint, act: () => this.dp.zoom(factor) });
   }
 
   makeSave(host) {
@@ -80,17 +73,19 @@ export class DpControls {
   }
 }
 
-function savePicture({ base, over, box }) {
-  const { clientWidth: width, clientHeight: height } = box;
+function savePicture({ base, over, words, wide, tall }) {
   const draw = (pen) => {
-    pen.fillStyle = pictures.ground(box);
-    pen.fillRect(0, 0, width, height);
-    for (const layer of [base, over]) pen.drawImage(layer, 0, 0, width, height);
+    pen.fillStyle = pictures.ground(words);
+    pen.fillRect(0, 0, wide, tall + LINE);
+    for (const layer of [base, over]) pen.drawImage(layer, 0, 0, wide, tall);
+    const { color, font } = getComputedStyle(words);
+    Object.assign(pen, { font, fillStyle: color });
+    pen.fillText(AXES, 8, tall + LINE / 2);
   };
-  pictures.canvas(width, height, draw, "sequoia-dp");
+  pictures.canvas(wide, tall + LINE, draw, "sequoia-dp");
 }
 
-/** The meaning of the colours and marks, and the progress of the computation. */
+/** The meaning of the colours and marks, and where the table stops. */
 export class DpLegend {
   /** @param {HTMLElement} host */
   constructor(host) {
@@ -108,7 +103,8 @@ export class DpLegend {
     this.start = entry(foot, "home");
     addTerm(this.start, "start of the traceback", "start of a traceback");
     rove(foot);
-    this.state = el("span", { class: "dp-state sq-dim", "data-part": "dp-state" }, foot);
+    const words = `The table stops at ${MAX_NODES} nodes and ${MAX_LEVELS} levels.`;
+    this.limit = el("span", { class: "dp-limit", text: words }, foot);
   }
 
   /** @param {boolean} isMarked whether the start of the traceback has a mark in the picture */

@@ -1,6 +1,7 @@
 /* The picture of the DP table T[n, levels, b] for one number of levels: n (nodes) to the
    right, b (children of the root) downwards, one colour per cell. The marks of the selected cell
-   are on a second canvas, so that the cells need not be redrawn. */
+   are on a second canvas, so that the cells need not be redrawn. If the columns need more room than
+   there is, the picture scrolls. */
 import * as dpShade from "./dp_shade.js";
 import { el, sized } from "../../../shared/web/dom.js";
 
@@ -9,24 +10,27 @@ import { el, sized } from "../../../shared/web/dom.js";
 
 const FACE = "12px ";
 const LEFT = 30; // px around the cells
+const EDGE = 26; // px, of the numbers of the rows, as in dp.css
 const RIGHT = 10;
 const TOP = 8;
-const BOTTOM = 34;
+const BOTTOM = 20;
 const COLOURS = 96;
 const MOST_ROWS = 33;
-const LEAST_COLUMNS = 16;
+const LEAST_COLUMN = 5; // px
 const NAME =
   "Table T[n, levels, b]. Arrow keys move, page up and down change the levels, Enter pins " +
   "the cell, B goes to the best b.";
 const KEYS = "arrows: move · PgUp/PgDn: levels · Enter: pin · B: best b";
+/** What the axes show. */
+export const AXES = "↓ children of the root, b · nodes of the tree, n →";
 
 /** The picture and the pointer on it. */
 export class DpGrid {
   /** @type {DpTable | null} */
   table = null;
-  window = { from: 1, count: 128 }; // the columns in view
-  firstRow = 0;
   rows = 0;
+  wide = 0; // px, of the picture
+  tall = 0;
   ratio = 1; // device pixels per CSS pixel
   /** @type {Record<string, string> | null} */
   inks = null;
@@ -51,76 +55,60 @@ export class DpGrid {
       },
       host,
     );
-    this.base = el("canvas", { class: "dp-canvas", "aria-hidden": "true" }, this.box);
-    this.over = el("canvas", { class: "dp-canvas", "aria-hidden": "true" }, this.box);
-    this.size = sized(this.box, () => on.redraw());
+    this.sheet = el("div", { class: "dp-sheet" }, this.box);
+    const look = { class: "dp-canvas", "aria-hidden": "true" };
+    this.base = el("canvas", look, this.sheet);
+    this.over = el("canvas", look, this.sheet);
+    this.edge = el("canvas", { class: "dp-edge", "aria-hidden": "true" }, this.sheet);
+    this.words = el("p", { class: "dp-axes sq-dim" }, host);
+    el("span", { text: AXES }, this.words);
+    el("span", { class: "dp-keys", text: KEYS }, this.words);
+    this.size = sized(this.box, () => {
+      if (this.table) this.fit(this.table);
+      on.redraw();
+    });
     this.listen();
   }
 
   // -- layout ------------------------------------------------------------
 
-  // Show a table. The columns in view stay the same, as far as the table has them.
+  /** @param {DpTable} table to show */
   fit(table) {
     this.table = table;
     this.rows = Math.min(table.branches + 1, MOST_ROWS);
-    const tall = Math.max(352, Math.min(window.innerHeight * 0.46, 560));
-    const pitch = Math.max(10, Math.min(52, Math.floor(tall / this.rows)));
-    this.box.style.height = Math.max(this.rows * pitch, 160) + TOP + BOTTOM + "px";
-    this.firstRow = Math.min(this.firstRow, table.branches + 1 - this.rows);
-    this.show(this.window.from, this.window.count);
+    const room = Math.max(352, Math.min(window.innerHeight * 0.46, 560));
+    const pitch = Math.max(10, Math.min(52, Math.floor(room / this.rows)));
+    this.tall = Math.max(this.rows * pitch, 160) + TOP + BOTTOM;
+    this.wide = this.size.w && Math.max(this.size.w, LEFT + table.nodes * LEAST_COLUMN + RIGHT);
+    this.sheet.style.height = this.tall + "px";
+    this.sheet.style.width = this.wide + "px";
   }
 
-  show(from, count) {
-    const nodes = this.table.nodes;
-    const wide = Math.max(Math.min(LEAST_COLUMNS, nodes), Math.min(nodes, Math.round(count)));
-    this.window = {
-      from: Math.max(1, Math.min(nodes - wide + 1, Math.round(from))),
-      count: wide,
-    };
-  }
-
-  // Zoom by `factor`, keeping column `n` where it is.
-  zoom(factor, n) {
-    const { from, count } = this.window;
-    const share = (n - from + 0.5) / count;
-    const next = count / factor;
-    this.show(n + 0.5 - share * Math.max(LEAST_COLUMNS, next), next);
-    this.on.redraw();
-  }
-
-  // If a cell is out of view, scroll until it is in view with a margin. If b exceeds the number
-  // of acceptance rates, the table has no row for the cell, so the cell stays out of view.
-  reveal({ n, b }) {
-    const { from, count } = this.window;
-    if (n < from) this.show(n - Math.round(count / 8), count);
-    if (n >= from + count) this.show(n - count + 1 + Math.round(count / 8), count);
-    const last = this.table.branches + 1 - this.rows;
-    if (b < this.firstRow) this.firstRow = Math.max(0, b - 2);
-    if (b >= this.firstRow + this.rows) this.firstRow = Math.min(last, b - this.rows + 3);
+  // Scrolls until a column is in view.
+  reveal({ n }) {
+    const { box, size } = this;
+    const [left, right] = [this.x(n) - LEFT, this.x(n + 1)];
+    box.scrollLeft = Math.max(right - size.w, Math.min(box.scrollLeft, left));
   }
 
   x(n) {
-    return LEFT + ((n - this.window.from) * (this.size.w - LEFT - RIGHT)) / this.window.count;
+    return LEFT + ((n - 1) * (this.wide - LEFT - RIGHT)) / this.table.nodes;
   }
 
   y(b) {
-    return TOP + ((b - this.firstRow) * (this.size.h - TOP - BOTTOM)) / this.rows;
+    return TOP + (b * (this.tall - TOP - BOTTOM)) / this.rows;
   }
 
   cellAt(event) {
-    const box = this.box.getBoundingClientRect();
-    const x = event.clientX - box.left;
-    const y = event.clientY - box.top;
-    if (x < LEFT - 8 || y > this.size.h - BOTTOM + 6) return null;
-    const n =
-      this.window.from +
-      Math.floor(((x - LEFT) * this.window.count) / (this.size.w - LEFT - RIGHT));
-    const b = this.firstRow + Math.floor(((y - TOP) * this.rows) / (this.size.h - TOP - BOTTOM));
+    const corner = this.base.getBoundingClientRect();
+    const x = event.clientX - corner.left;
+    const y = event.clientY - corner.top;
+    if (x < LEFT - 8 || y > this.tall - BOTTOM + 6) return null;
+    const { nodes } = this.table;
+    const n = 1 + Math.floor(((x - LEFT) * nodes) / (this.wide - LEFT - RIGHT));
+    const b = Math.floor(((y - TOP) * this.rows) / (this.tall - TOP - BOTTOM));
     const within = (value, low, high) => Math.max(low, Math.min(high, value));
-    return {
-      n: within(n, this.window.from, this.window.from + this.window.count - 1),
-      b: within(b, this.firstRow, this.firstRow + this.rows - 1),
-    };
+    return { n: within(n, 1, nodes), b: within(b, 0, this.rows - 1) };
   }
 
   // -- cells ------------------------------------------------------------
@@ -129,7 +117,6 @@ export class DpGrid {
   // dp_shade.js), the range of the numbers, and the colours to interpolate between.
   paintCells(levels, shade) {
     const ctx = this.start(this.base);
-    const { w, h } = this.size;
     if (!ctx) return;
     const style = getComputedStyle(this.box);
     const ink = (name) => style.getPropertyValue(name).trim();
@@ -144,46 +131,50 @@ export class DpGrid {
     };
     const colours = dpShade.palette(shade.stops, COLOURS);
     ctx.fillStyle = this.hatch(ctx);
-    ctx.fillRect(LEFT, TOP, w - LEFT - RIGHT, h - TOP - BOTTOM);
+    ctx.fillRect(LEFT, TOP, this.wide - LEFT - RIGHT, this.tall - TOP - BOTTOM);
     this.fill(ctx, levels, shade, colours);
     this.axes(ctx);
     this.ridge(ctx, levels);
+    this.paintEdge();
+  }
+
+  // Paints the numbers of the rows once more, where they stay while the picture scrolls.
+  paintEdge() {
+    const { base, edge, ratio, inks } = this;
+    edge.width = EDGE * ratio;
+    edge.height = base.height;
+    const ctx = edge.getContext("2d");
+    ctx.fillStyle = inks.surface;
+    ctx.fillRect(0, 0, edge.width, edge.height);
+    ctx.drawImage(base, 0, 0);
   }
 
   // The cleared drawing context of a canvas, at the screen's resolution; null if there is nothing
   // to draw yet.
   start(canvas) {
-    const { w, h } = this.size;
     const ratio = window.devicePixelRatio || 1;
-    if (!w || !h || !this.table) return null;
-    const wide = Math.round(w * ratio);
-    const tall = Math.round(h * ratio);
-    if (canvas.width !== wide || canvas.height !== tall) {
-      canvas.width = wide;
-      canvas.height = tall;
-    }
+    if (!this.wide || !this.table) return null;
+    canvas.width = Math.round(this.wide * ratio); // clears it
+    canvas.height = Math.round(this.tall * ratio);
     const ctx = canvas.getContext("2d");
     ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
-    ctx.clearRect(0, 0, w, h);
     this.ratio = ratio;
     return ctx;
   }
 
   fill(ctx, levels, { kind, range }, colours) {
     const { table, ratio } = this;
-    const { from, count } = this.window;
     const { of } = dpShade.KINDS[kind];
     const snap = (value) => Math.round(value * ratio) / ratio;
     const gap = this.y(1) - this.y(0) >= 9 ? 1 : 0;
-    const slit = this.x(from + 1) - this.x(from) >= 9 ? 1 : 0;
-    for (let b = this.firstRow; b < this.firstRow + this.rows; b++) {
+    const slit = this.x(2) - this.x(1) >= 9 ? 1 : 0;
+    for (let b = 0; b < this.rows; b++) {
       const y0 = snap(this.y(b));
       const y1 = snap(this.y(b + 1)) - gap;
-      for (let n = Math.max(from, b + 1); n < from + count; n++) {
+      for (let n = b + 1; n <= table.nodes; n++) {
         if (table.value(n, levels, b) === -Infinity) continue;
         const x0 = snap(this.x(n));
         const x1 = snap(this.x(n + 1));
-        if (x1 === x0) continue; // narrower than a pixel
         const value = of(table, n, levels, b);
         ctx.fillStyle = Number.isNaN(value)
           ? this.inks.none
@@ -217,48 +208,37 @@ export class DpGrid {
   }
 
   axes(ctx) {
-    const { w, h } = this.size;
-    const { from, count } = this.window;
+    const { nodes } = this.table;
     ctx.fillStyle = this.inks.dim;
     ctx.font = FACE + this.inks.font;
     ctx.textBaseline = "middle";
     ctx.textAlign = "right";
     const tall = this.y(1) - this.y(0);
     const every = [1, 2, 4].find((rows) => rows * tall >= 14) ?? 4;
-    for (let b = this.firstRow; b < this.firstRow + this.rows; b++)
+    for (let b = 0; b < this.rows; b++)
       if (b % every === 0) ctx.fillText(String(b), LEFT - 6, (this.y(b) + this.y(b + 1)) / 2);
     ctx.textBaseline = "top";
     ctx.textAlign = "center";
-    const step =
-      [1, 2, 4, 8, 16, 32, 64, 128, 256].find((s) => ((w - LEFT) * s) / count >= 44) || 256;
-    const floor = h - BOTTOM;
-    for (let n = from; n < from + count; n++) {
+    const column = this.x(2) - this.x(1);
+    const step = [1, 2, 4, 8].find((columns) => columns * column >= 44) ?? 16;
+    const floor = this.tall - BOTTOM;
+    for (let n = 1; n <= nodes; n++) {
       if (n % step && n !== 1) continue;
       const x = (this.x(n) + this.x(n + 1)) / 2;
-      if (n === 1 && this.x(step) - this.x(1) < 20) continue;
       ctx.fillRect(Math.round(x), floor, 1, 3);
-      ctx.fillText(String(n), Math.min(x, w - 12), floor + 5);
+      ctx.fillText(String(n), Math.min(x, this.wide - 12), floor + 5);
     }
-    ctx.textAlign = "right";
-    ctx.fillText("nodes of the tree, n →", w - RIGHT, floor + 19);
-    ctx.textAlign = "left";
-    ctx.fillText("↓ children of the root, b", 8, floor + 19);
-    if (w < 660) return;
-    ctx.textAlign = "center";
-    ctx.fillText(KEYS, (w + 20) / 2, floor + 19);
   }
 
-  // The best b of each n in view, as a stepped line. The line has a gap where the best b is out of
-  // view or no tree exists.
+  // The best b of each n, as a stepped line. The line has a gap where the best b has no row or no
+  // tree exists.
   ridge(ctx, levels) {
     const { table } = this;
-    const { from, count } = this.window;
     const line = new Path2D();
     let open = false;
-    for (let n = from; n < from + count; n++) {
+    for (let n = 1; n <= table.nodes; n++) {
       const { branches } = table.best(n, levels);
-      const seen = branches >= this.firstRow && branches < this.firstRow + this.rows;
-      const feasible = seen && table.value(n, levels, branches) > -Infinity;
+      const feasible = branches < this.rows && table.value(n, levels, branches) > -Infinity;
       const y = (this.y(branches) + this.y(branches + 1)) / 2;
       if (feasible) {
         if (open) line.lineTo(this.x(n), y);
@@ -291,7 +271,7 @@ export class DpGrid {
     const ctx = this.start(this.over);
     if (!ctx || !this.inks) return;
     ctx.beginPath();
-    ctx.rect(0, 0, this.size.w, this.size.h - BOTTOM + 4);
+    ctx.rect(0, 0, this.wide, this.tall - BOTTOM + 4);
     ctx.clip();
     this.cross(ctx, cell);
     if (home) this.stroke(ctx, this.outline(home, 1), this.inks.dim, 1.25, 3);
@@ -313,7 +293,7 @@ export class DpGrid {
     const path = new Path2D();
     path.moveTo(LEFT - 4, y);
     path.lineTo(x, y);
-    path.lineTo(x, this.size.h - BOTTOM + 4);
+    path.lineTo(x, this.tall - BOTTOM + 4);
     ctx.globalAlpha = 0.45;
     this.stroke(ctx, path, this.inks.text, 1, 0.01, [2, 3]);
     ctx.globalAlpha = 1;
@@ -347,44 +327,13 @@ export class DpGrid {
 
   listen() {
     const { box, on } = this;
-    let drag = null;
-    box.addEventListener("pointerdown", (event) => {
-      if (!event.button && this.table)
-        drag = { x: event.clientX, from: this.window.from, moved: false };
-    });
     box.addEventListener("pointermove", (event) => {
-      if (!this.table) return;
-      if (drag && this.window.count < this.table.nodes) return this.pan(event, drag);
-      const cell = this.cellAt(event);
-      if (cell && event.pointerType !== "touch") on.point(cell);
+      const cell = this.table && event.pointerType !== "touch" && this.cellAt(event);
+      if (cell) on.point(cell);
     });
-    box.addEventListener("pointerup", (event) => {
-      const cell = drag && !drag.moved && this.cellAt(event);
-      drag = null;
+    box.addEventListener("click", (event) => {
+      const cell = this.table && this.cellAt(event);
       if (cell) on.press(cell);
     });
-    const stop = () => {
-      drag = null;
-    };
-    for (const name of ["pointercancel", "pointerleave"]) box.addEventListener(name, stop);
-    box.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
-  }
-
-  pan(event, drag) {
-    const shift = event.clientX - drag.x;
-    if (!drag.moved && Math.abs(shift) < 5) return;
-    drag.moved = true;
-    this.show(
-      drag.from - (shift * this.window.count) / (this.size.w - LEFT - RIGHT),
-      this.window.count,
-    );
-    this.on.redraw();
-  }
-
-  wheel(event) {
-    const cell = this.table && (event.ctrlKey || event.metaKey) && this.cellAt(event);
-    if (!cell) return;
-    event.preventDefault();
-    this.zoom(Math.exp(-event.deltaY * 0.002), cell.n);
   }
 }

@@ -1,4 +1,4 @@
-/* The table T[n, levels, b], computed level by level in slices of work. Independent of the page.
+/* The table T[n, levels, b], computed level by level. Independent of the page.
 
    T is the largest expected number of tokens per step of any tree with exactly n nodes, at most
    `levels` levels, and b children at the root:
@@ -10,8 +10,8 @@
    fewer rates. */
 import * as planner from "../../../shared/web/planner.js";
 
-const MOST_CELLS = 2 ** 22; // 32 MiB
-const SLICE = 200000; // sums between two yields
+export const MAX_NODES = 256;
+export const MAX_LEVELS = 64;
 
 /** @typedef {{n: number, levels: number, b: number}} Cell */
 
@@ -36,13 +36,6 @@ function useful(rates, nodes) {
   return Float64Array.from(rates.slice(0, Math.min(last + 1, Math.max(nodes - 1, 1))));
 }
 
-function bound(value, name) {
-  if (Number.isInteger(value) && value >= 1 && value <= planner.MAX_NODES) return value;
-  throw new RangeError(
-    `${name} = ${value}; it must be a whole number from 1 to ${planner.MAX_NODES}`,
-  );
-}
-
 /** The table of one vector. */
 export class DpTable {
   /**
@@ -52,21 +45,17 @@ export class DpTable {
    */
   layers = [];
   settled = false; // the last level changed no best(n), so more levels would change nothing
-  full = false; // stopped by MOST_CELLS before it was complete
-  done = false;
 
   /**
-   * The table is empty until `grow` fills it.
    * @param {number[]} rates
-   * @param {number} nodes
-   * @param {number} [levels] max levels to compute
-   * @throws {RangeError} if an argument is invalid
+   * @param {number} nodes at most MAX_NODES
+   * @throws {RangeError} if the rates are invalid
    */
-  constructor(rates, nodes, levels = nodes) {
-    this.rates = useful(planner.checked(rates), bound(nodes, "nodes"));
+  constructor(rates, nodes) {
+    this.rates = useful(planner.checked(rates), nodes);
     this.nodes = nodes;
-    this.cap = Math.min(bound(levels, "levels"), nodes);
     this.branches = this.rates.length;
+    this.grow();
   }
 
   /** Levels computed so far. */
@@ -74,23 +63,18 @@ export class DpTable {
     return this.layers.length;
   }
 
-  // Computes level after level until the table is done. Yields after each slice of work.
-  *grow() {
-    const size = (this.branches + 1) * (this.nodes + 1);
-    while (!this.done) {
-      const below = this.layers[this.levels - 1] || null;
-      this.layers.push(yield* this.level(below));
-      this.settled =
-        below !== null &&
-        below.best.every((value, n) => value === this.layers[this.levels - 1].best[n]);
-      const isComplete = this.settled || this.levels >= this.cap;
-      this.full = !isComplete && (this.levels + 1) * size > MOST_CELLS;
-      this.done = isComplete || this.full;
+  // Adds level after level until the last changes nothing, or there are MAX_LEVELS.
+  grow() {
+    const cap = Math.min(this.nodes, MAX_LEVELS);
+    while (!this.settled && this.levels < cap) {
+      const below = this.layers.at(-1) ?? null;
+      const layer = this.level(below);
+      this.layers.push(layer);
+      this.settled = below !== null && below.best.every((value, n) => value === layer.best[n]);
     }
-    return this;
   }
 
-  *level(below) {
+  level(below) {
     const { nodes, branches } = this;
     const width = nodes + 1;
     const cells = new Float64Array((branches + 1) * width).fill(-Infinity);
@@ -100,16 +84,10 @@ export class DpTable {
     best[1] = 1;
     const source = below?.best ?? new Float64Array(width).fill(-Infinity);
     const gains = Array.from(this.rates, (rate) => scaled(rate, source));
-    let work = 0;
     for (let n = 2; n <= nodes; n++) {
       for (let b = 1; b <= Math.min(branches, n - 1); b++)
         cells[b * width + n] = most(cells, (b - 1) * width + n, gains[b - 1], n - b);
       [best[n], root[n]] = this.top(cells, n);
-      work += n * branches;
-      if (work > SLICE) {
-        work = 0;
-        yield this.levels;
-      }
     }
     return { cells, best, root };
   }
@@ -129,12 +107,6 @@ export class DpTable {
     if (found > -Infinity) return [found, b];
     for (let k = 0; k < n; k++) found = Math.max(found, cells[this.branches * width + k]);
     return [found, b];
-  }
-
-  /** Compute all missing levels without a pause. */
-  finish() {
-    const work = this.grow();
-    while (!work.next().done);
   }
 
   layer(levels) {
@@ -258,25 +230,3 @@ function most(cells, at, gains, last) {
 
 const scaled = (rate, values) =>
   values.map((value) => (value === -Infinity ? value : rate * value));
-
-/**
- * Fill a table without blocking the page: `slice` ms of work, then a pause.
- * @param {DpTable} table
- * @param {{slice?: number, onProgress?: (table: DpTable) => void,
- *   onDone: (table: DpTable) => void}} options `onProgress` is called after each slice but the last
- * @returns {() => void} call it to stop the work
- */
-export function workThroughTable(table, { slice = 10, onProgress, onDone }) {
-  const work = table.grow();
-  let timer = 0;
-  const turn = () => {
-    const until = performance.now() + slice;
-    let state = work.next();
-    while (!state.done && performance.now() < until) state = work.next();
-    if (state.done) return onDone(table);
-    timer = setTimeout(turn, 0);
-    onProgress?.(table);
-  };
-  turn();
-  return () => clearTimeout(timer);
-}

@@ -4,24 +4,21 @@ import { DpControls, DpLegend, SIZES } from "./dp_controls.js";
 import { DpExplain } from "./dp_explain.js";
 import { DpGrid } from "./dp_grid.js";
 import * as dpShade from "./dp_shade.js";
-import { DpTable, workThroughTable } from "./dp_table.js";
+import { DpTable, MAX_LEVELS, MAX_NODES } from "./dp_table.js";
 import { DpTreePanel } from "./dp_tree.js";
 import { DpWalk } from "./dp_walk.js";
 import * as planner from "../../../shared/web/planner.js";
 import { followTheme } from "../../../shared/web/chart.js";
-import { el, oncePerFrame, tell, text } from "../../../shared/web/dom.js";
+import { el, oncePerFrame, show, tell } from "../../../shared/web/dom.js";
 import { makePanel } from "../../../shared/web/panel.js";
 import * as treeLayout from "../../../shared/web/tree_layout.js";
-
-const AT_ONCE = 2 ** 24; // a table with more sums than this is computed in slices
-const FEW = 3; // with at most this many rates, a table may need as many levels as nodes
 
 /** @typedef {import("./dp_table.js").Cell} Cell */
 /** @typedef {import("./dp_table.js").Step} Step */
 
 /**
  * The Lab's acceptance vector, its node budget, and its level cap (null: none). The table has at
- * least `n` nodes, and opens at the cell of the best tree for this budget and cap.
+ * least `n` nodes, if it can, and opens at the cell of the best tree for this budget and cap.
  * @typedef {{rates: number[], n: number, levels: number | null}} Wanted
  */
 
@@ -56,8 +53,6 @@ export class Dp {
   scores = [];
 
   #stale = true; // the Lab's state must be read again
-  #widen = false; // the next table must be shown whole
-  #stop = () => {};
   #made = ""; // the vector and size of the table
   /** The node budget and level cap that were last requested.
    * @type {Pick<Wanted, "n" | "levels">} */
@@ -99,7 +94,10 @@ export class Dp {
     this.grid = new DpGrid(left, {
       point: (cell) => !this.pinned && this.move(cell, true),
       press: (cell) => this.press(cell),
-      redraw: () => this.changed(),
+      redraw: () => {
+        if (this.cell) this.grid.reveal(this.shown().cell);
+        this.changed();
+      },
     });
     this.grid.box.addEventListener("keydown", (event) => this.key(event));
     this.legend = new DpLegend(left);
@@ -121,7 +119,7 @@ export class Dp {
   read() {
     this.#stale = false;
     const { rates, n, levels } = this.getState();
-    this.least = SIZES.find((size) => size >= n) || SIZES[0];
+    this.least = SIZES.find((size) => size >= n) ?? MAX_NODES;
     const nodes = Math.max(this.chosenSize, this.least);
     const asked = JSON.stringify([n, levels]);
     const moved = this.#asked !== asked;
@@ -133,7 +131,7 @@ export class Dp {
       return this.refuse("");
     }
     try {
-      this.start(new DpTable(rates, nodes));
+      this.take(new DpTable(rates, nodes));
       this.#made = made;
       this.refuse("");
     } catch (error) {
@@ -146,40 +144,11 @@ export class Dp {
     tell(this.error, words && `Not updated: ${words}.${kept}`);
   }
 
-  // Computes a small table at once, a large one in slices. Shows it when it is complete.
-  start(table) {
-    this.#stop();
-    this.#stop = () => {};
-    const levels = table.branches > FEW ? Math.min(table.nodes, 32) : table.nodes;
-    const sums = (table.nodes ** 2 / 2) * table.branches * levels;
-    if (sums <= AT_ONCE) {
-      table.finish();
-      return this.take(table);
-    }
-    this.progress(table);
-    this.#stop = workThroughTable(table, {
-      onProgress: (now) => this.progress(now),
-      onDone: (now) => {
-        this.take(now);
-        this.changed();
-      },
-    });
-  }
-
-  progress(table) {
-    const size = table.nodes.toLocaleString("en-US");
-    text(this.legend.state, `computing ${size} nodes, level ${table.levels + 1} …`);
-  }
-
   take(table) {
-    const { table: before, grid } = this;
-    const whole = !before || this.#widen || grid.window.count >= before.nodes;
-    this.#widen = false;
+    const hadOne = Boolean(this.table);
     this.table = table;
-    if (whole) grid.window = { from: 1, count: table.nodes };
-    grid.fit(table);
-    text(this.legend.state, table.full ? tooLarge(table.levels) : "");
-    const keep = this.own && before && this.#shownFor === this.#asked;
+    this.grid.fit(table);
+    const keep = this.own && hadOne && this.#shownFor === this.#asked;
     this.#shownFor = this.#asked;
     if (keep) this.at(this.within(this.cell));
     else this.home();
@@ -197,6 +166,13 @@ export class Dp {
     this.at({ n: size, levels: height, b: table.best(size, height).branches });
   }
 
+  // Whether the Lab's tree may be larger than the table.
+  get #isCut() {
+    const { n, levels } = this.#budget;
+    const isDeep = !this.table.settled && Math.min(n, levels ?? n) > MAX_LEVELS;
+    return n > MAX_NODES || isDeep;
+  }
+
   // The nearest cell that can be selected: one with a row in the table, or the best of its column
   // even if it has no row. With two levels, all nodes but the root are children of the root, but
   // the table has no rows for more children than there are acceptance rates.
@@ -206,7 +182,7 @@ export class Dp {
     const height = clamp(levels, 1, table.levels);
     const best = table.best(size, height);
     const isBest = b === best.branches && best.value > -Infinity;
-    return { n: size, levels: height, b: isBest ? b : clamp(b, 0, table.branches) };
+    return { n: size, levels: height, b: isBest ? b : clamp(b, 0, this.grid.rows - 1) };
   }
 
   at(cell) {
@@ -252,12 +228,7 @@ export class Dp {
 
   resize(size) {
     this.chosenSize = size;
-    this.#widen = true;
     this.update();
-  }
-
-  zoom(factor) {
-    if (this.table) this.grid.zoom(factor, this.shown().cell.n);
   }
 
   set(changes) {
@@ -291,6 +262,7 @@ export class Dp {
     this.paintCells(cell.levels);
     this.grid.paintMarks(cell, split, this.step ? this.cell : null, this.pinned);
     this.legend.showStart(this.step > 0);
+    show(this.legend.limit, this.#isCut);
     this.explain.paint(this.table, cell, this.aloud);
     this.aloud = false;
     this.tree.paint();
@@ -303,10 +275,9 @@ export class Dp {
     const { table, kind, grid } = this;
     const style = getComputedStyle(this.root);
     const stops = [0, 1, 2, 3, 4].map((i) => style.getPropertyValue("--dp-" + i).trim());
-    const { window: columns, firstRow, size } = grid;
-    const box = [columns.from, columns.count, firstRow, size.w, size.h, window.devicePixelRatio];
+    const box = [grid.wide, grid.tall, window.devicePixelRatio];
     const look = [levels, kind, ...box, style.color, ...stops].join();
-    if (!size.w || (this.#look === look && this.#painted === table)) return;
+    if (!grid.wide || (this.#look === look && this.#painted === table)) return;
     const ranged = kind + levels;
     if (this.#painted !== table || this.#ranged !== ranged)
       this.#range = dpShade.range(kind, table, levels);
@@ -344,17 +315,12 @@ export class Dp {
       b: () => this.move({ b: table.best(cell.n, cell.levels).branches }),
       Enter: () => this.set({ pinned: !this.pinned }),
       Escape: () => this.set({ pinned: false }),
-      "+": () => this.zoom(2),
-      "-": () => this.zoom(0.5),
     };
   }
 }
 
 const clamp = (value, low, high) => Math.max(low, Math.min(high, value));
 const same = (a, b) => a.n === b.n && a.levels === b.levels && a.b === b.b;
-const tooLarge = (levels) =>
-  `stopped after ${levels} levels, because a table has at most 32 MiB; a tree with more levels ` +
-  "may give more tokens per step";
 
 /**
  * Build the DP table inside `element`.

@@ -1,12 +1,10 @@
 /* The traceback of a cell of the DP table, as a list of steps. Each step adds one child to a node.
    A node's last child is added first. */
 import * as dpWords from "./dp_words.js";
-import { attr, button, el, pool, sized, text } from "../../../shared/web/dom.js";
+import { attr, button, el, pool, text } from "../../../shared/web/dom.js";
 import * as format from "../../../shared/web/format.js";
 import { rove } from "../../../shared/web/roving_focus.js";
 import { addTerm } from "../../../shared/web/tooltips.js";
-
-const ROW = 26; // px
 
 /** @typedef {import("./dp_table.js").Step} Step */
 
@@ -44,8 +42,7 @@ export class DpWalk {
     this.id = `dp-step-${lists}-`;
     this.makeHead(host);
     this.makeList(host);
-    this.rows = pool(() => this.makeRow());
-    this.size = sized(this.box, () => this.paint());
+    this.rows = pool((i) => this.makeRow(i));
   }
 
   makeHead(host) {
@@ -73,21 +70,21 @@ export class DpWalk {
     const name = { "aria-label": "Steps of the traceback; arrow keys move", role: "listbox" };
     const look = { class: "dp-walk", tabindex: "0", "data-part": "dp-walk" };
     this.box = el("div", { ...look, ...name }, host);
-    this.long = el("div", { class: "dp-walk-long" }, this.box);
-    this.box.addEventListener("scroll", () => this.paint(), { passive: true });
     this.box.addEventListener("keydown", (event) => this.key(event));
-    this.long.addEventListener("click", (event) => {
+    this.box.addEventListener("click", (event) => {
       const row = /** @type {HTMLElement} */ (event.target).closest(".dp-step");
       if (row instanceof HTMLElement) this.go(Number(row.dataset.i));
     });
   }
 
-  makeRow() {
-    const node = el("div", { class: "dp-step", role: "option" }, this.long);
+  makeRow(i) {
+    const look = { class: "dp-step", role: "option", id: this.id + i, "data-i": i };
+    const node = el("div", look, this.box);
     const [index, cell, what] = ["i", "cell", "what"].map((name) =>
       el("span", { class: "sq-dim dp-step-" + name }, node),
     );
-    return { node, index, cell, what };
+    text(index, String(i + 1));
+    return { node, cell, what };
   }
 
   /**
@@ -95,23 +92,17 @@ export class DpWalk {
    * @param {number} at index of the current step
    */
   show(steps, at) {
-    if (this.steps !== steps) {
-      this.long.style.height = steps.length * ROW + "px";
-      this.paths = pathsOf(steps);
-    }
+    if (this.steps !== steps) this.paths = pathsOf(steps);
     this.steps = steps;
     this.at = at;
-    this.reveal();
     this.paint();
+    this.reveal();
   }
 
-  /** Only the rows in view have elements. */
   paint() {
     const { steps, at, box } = this;
-    const count = Math.min(steps.length, Math.ceil((this.size.h || ROW) / ROW) + 1);
-    const first = Math.max(0, Math.min(steps.length - count, Math.floor(box.scrollTop / ROW)));
-    const rows = this.rows.take(count).slice(0, count);
-    rows.forEach((row, i) => this.write(row, first + i));
+    const rows = this.rows.take(steps.length).slice(0, steps.length);
+    rows.forEach((row, i) => this.write(row, i));
     const place = `step ${at + 1} of ${steps.length}`;
     text(this.place, steps.length ? place : "no steps");
     this.back.disabled = at <= 0;
@@ -121,13 +112,7 @@ export class DpWalk {
 
   write(row, i) {
     const { cell, split, parent } = this.steps[i];
-    row.node.style.transform = `translateY(${i * ROW}px)`;
-    row.node.dataset.i = String(i);
-    row.node.id = this.id + i;
     attr(row.node, "aria-selected", String(i === this.at));
-    attr(row.node, "aria-setsize", this.steps.length);
-    attr(row.node, "aria-posinset", i + 1);
-    text(row.index, String(i + 1));
     text(row.cell, dpWords.name(cell));
     const size = format.count(split.m, "node");
     const path = this.paths.get(parent);
@@ -137,11 +122,10 @@ export class DpWalk {
 
   reveal() {
     const { box, at } = this;
-    const top = at * ROW;
-    const tall = this.size.h;
-    if (!tall) return;
-    if (top < box.scrollTop) box.scrollTop = top - ROW;
-    else if (top + 2 * ROW > box.scrollTop + tall) box.scrollTop = top + 3 * ROW - tall;
+    const row = this.rows.items[at]?.node;
+    if (!row || !this.steps.length) return;
+    const below = row.offsetTop + row.offsetHeight - box.clientHeight;
+    box.scrollTop = Math.max(below, Math.min(box.scrollTop, row.offsetTop));
   }
 
   go(i) {
@@ -153,14 +137,11 @@ export class DpWalk {
 
   key(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const page = Math.max(1, Math.floor(this.size.h / ROW) - 1);
     const by = {
       ArrowDown: 1,
       ArrowRight: 1,
       ArrowUp: -1,
       ArrowLeft: -1,
-      PageDown: page,
-      PageUp: -page,
       Home: -this.at,
       End: this.steps.length,
     }[event.key];
