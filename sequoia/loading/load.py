@@ -31,7 +31,7 @@ from sequoia.loading.placement import (
 )
 from sequoia.loading.prompt_setup import with_prompts
 from sequoia.loading.read_weights import read_weights, refuse_not_finite
-from sequoia.models.choose_forward import use_fast_forward
+from sequoia.models.choose_forward import use_fast_forward, use_rounded_weights
 from sequoia.models.draft import Draft
 from sequoia.models.memory_needs import PACKED_UP_TO
 from sequoia.models.packed_llama import PackedLlama
@@ -229,6 +229,8 @@ class _Loading:
             f"{source.title} cannot run a tree",
             lambda: self._tested(hf, source, where),
         )
+        if draft:
+            use_rounded_weights(model)
         place = ", ".join(filter(None, (str(model.device), model.placement)))
         is_packed = isinstance(model.forward, PackedLlama)
         attention = "" if is_packed else f" with {source.attention} attention"

@@ -13,7 +13,7 @@ from sequoia.models.compare_logits import EXACT, SampleText, Walk, distances, is
 from sequoia.models.cuda_graphs import STEP, CudaCapture, Forward, GraphedForward
 from sequoia.models.grouped_attention import grouped_forward
 from sequoia.models.native.library import NoLibrary
-from sequoia.models.native.native_llama import native_forward
+from sequoia.models.native.native_llama import NativeLlama, native_forward
 from sequoia.models.packed_llama import fast_forward
 from sequoia.models.self_test import FASTER, USUAL, Wrong, self_test, tested
 from sequoia.models.tree_forward import TreeModel
@@ -59,6 +59,13 @@ def use_fast_forward(model: TreeModel, text: Sequence[int] = ()) -> TreeModel:
         )
     self_test(model, text)
     return model
+
+
+def use_rounded_weights(draft: TreeModel) -> TreeModel:
+    """Make `draft` read weights rounded to seven bits, if its forward is native, and return it."""
+    if isinstance(draft.forward, NativeLlama):
+        draft.forward = draft.forward.rounded(draft.hf)
+    return draft
 
 
 def _in_words(problem: Exception) -> str:

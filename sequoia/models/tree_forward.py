@@ -97,7 +97,9 @@ class TreeModel(Draft):
     @property
     def forward_words(self) -> str:
         """The forward in use, in words."""
-        return _WORDS.get(self.forward_name, f"the forward pass of {self.forward_name}")
+        words = _WORDS.get(self.forward_name, f"the forward pass of {self.forward_name}")
+        is_rounded = getattr(self.forward, "is_rounded", False)
+        return f"{words}, weights rounded to seven bits" if is_rounded else words
 
     @property
     def numbers(self) -> str:

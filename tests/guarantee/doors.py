@@ -70,7 +70,7 @@ from sequoia.loading.read_weights import check_frequencies, rotary_modules
 from sequoia.measuring.stopping_chain import ChainWhileSure
 from sequoia.models import tree_forward
 from sequoia.models.cache_and_mask import DynamicTreeLayout, KVCache, TreeLayout, TreeMask
-from sequoia.models.choose_forward import use_fast_forward
+from sequoia.models.choose_forward import use_fast_forward, use_rounded_weights
 from sequoia.models.native.library import NoLibrary
 from sequoia.models.native.native_llama import native_forward
 from sequoia.models.ngram import Followers, FoundPart
@@ -356,6 +356,11 @@ def native(model: TreeModel) -> TreeModel:
         pytest.skip(str(problem))
     assert forward is not None
     return model.with_forward(forward)
+
+
+def rounded(model: TreeModel) -> TreeModel:
+    """The model as a draft, whose native forward reads rounded weights."""
+    return use_rounded_weights(native(model))
 
 
 def check_at_load(model: TreeModel, text: Sequence[int] = ()) -> None:

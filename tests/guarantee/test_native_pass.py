@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
-from doors import Tree, bare_logits, faster, layout, model, native, three_passes
+from doors import Tree, bare_logits, faster, layout, model, native, rounded, three_passes
 
 TEXT = [5 * i % 288 for i in range(90)]
 TREE = Tree((-1, 0, 0, 0, 1, 1, 2, 4, 4, 7, 9))
@@ -35,6 +35,18 @@ def test_bfloat16_is_as_near_to_float32_as_transformers() -> None:
     half = model(head_dim=16, dtype=torch.bfloat16)
     errors = [(three_passes(one).float() - exact).abs().mean() for one in (native(half), half)]
     assert errors[0] <= 1.2 * errors[1]
+
+
+@pytest.mark.parametrize(("dtype", "far"), [(torch.float32, 1e-5), (torch.bfloat16, 0.03)])
+def test_rounded_weights_are_those_of_seven_bits(dtype: torch.dtype, far: float) -> None:
+    found = three_passes(rounded(model(head_dim=32, vocab=275, dtype=dtype))).float()
+    tiny = model(head_dim=32, vocab=275)
+    for layer in tiny.hf.modules():
+        if isinstance(layer, torch.nn.Linear):
+            weight = layer.weight.to(dtype).float()
+            step = weight.abs().amax(1, keepdim=True) / 63
+            layer.weight.data = (weight / step).round() * step
+    assert (found - three_passes(tiny)).abs().mean() < far
 
 
 def test_it_is_used_if_the_machine_can_compile_it() -> None:

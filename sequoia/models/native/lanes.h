@@ -16,6 +16,7 @@ typedef float Lane __attribute__((vector_size(4 * W), aligned(4), may_alias));
 typedef int32_t IntLane __attribute__((vector_size(4 * W), aligned(4), may_alias));
 typedef uint16_t HalfLane __attribute__((vector_size(2 * W), aligned(2), may_alias));
 typedef uint16_t Bf16;
+typedef uint8_t Byte;  // a rounded weight: (byte - 64) * scale, with a scale for each output
 typedef std::make_integer_sequence<int, W> Indices;
 
 static Lane load(const float* from) { return *(const Lane*)from; }

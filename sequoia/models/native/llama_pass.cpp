@@ -10,15 +10,20 @@
 #include "product.h"
 #include "team.h"
 
+struct Matrix {
+    const void* weights;
+    const float* scales;  // of bytes
+};
+
 struct Layer {
-    const void *qkv, *out, *gate_up, *down;
+    Matrix qkv, out, gate_up, down;
     const float *qkv_bias, *before, *after, *head_norm;
 };
 
 struct Model {
     const Layer* layers;
-    const void* head;
-    int64_t is_bf16, layer_count, hidden, heads, kv_heads, dim, inner, outputs;
+    Matrix head;
+    int64_t is_bf16, is_rounded, layer_count, hidden, heads, kv_heads, dim, inner, outputs;
     float eps, scale;
 };
 
@@ -58,8 +63,8 @@ static Lane silu(Lane x) {
     return x * (x < 0.0f ? e : all(1)) / (e + 1.0f);
 }
 
-// T: the dtype of the weights
-template <class T>
+// T: the dtype of the weights, K of keys and values
+template <class T, class K>
 class Forward {
   public:
     Forward(const Model& model, const Pass& pass, Team* team)
@@ -74,7 +79,7 @@ class Forward {
 
     void run() {
         for (int64_t i = 0; i < m.layer_count; i++)
-            run_layer(m.layers[i], (T*)p.cache + i * 2 * cache_size());
+            run_layer(m.layers[i], (K*)p.cache + i * 2 * cache_size());
         int64_t first = p.last_only ? p.rows - 1 : 0, rows = p.rows - first;
         norms(p.norm, first);
         split(m.outputs, [&](int64_t block, int64_t count) {
@@ -94,7 +99,7 @@ class Forward {
     float* x;  // the residual stream (rows, hidden)
     std::vector<float> queries;
     // Without AVX-512, products in float32 are the fastest also for weights in bfloat16.
-    typedef std::conditional_t<W == 16, T, float> Input;
+    typedef std::conditional_t<W == 16, K, float> Input;
     std::vector<Input> normed, attended, active;
 
     template <class Work>
@@ -113,11 +118,23 @@ class Forward {
 
     // The product of `from` (rows, n) with some blocks of a matrix, (rows, count * W), until this
     // thread computes the next.
-    static float* multiplied(const Input* from, int64_t rows, int64_t n, const void* matrix,
+    static float* multiplied(const Input* from, int64_t rows, int64_t n, const Matrix& matrix,
                              int64_t block, int64_t count) {
         float* to = scratch(rows * count * W);
-        product(from, rows, n, (const T*)matrix + block * W * n, count, to, count * W);
+        product(from, rows, n, (const T*)matrix.weights + block * W * n, count, to, count * W);
+        if constexpr (std::is_same_v<T, Byte>)
+            for (int64_t r = 0; r < rows; r++)
+                scale(to + r * count * W, from + r * n, n, matrix.scales + block * W, count);
         return to;
+    }
+
+    // Turns the products of a row x with bytes into those with the weights.
+    static void scale(float* to, const Input* x, int64_t n, const float* scales, int64_t count) {
+        Lane total{};
+        for (int64_t i = 0; i < n; i += W) total += load(x + i);
+        float added = (ADDED<Input> + 64) * sum(total);
+        for (int64_t i = 0; i < count * W; i += W)
+            store(to + i, (load(to + i) - added) * load(scales + i));
     }
 
     // numbers in the keys or the values of a layer
@@ -130,7 +147,7 @@ class Forward {
         });
     }
 
-    void run_layer(const Layer& layer, T* keys) {
+    void run_layer(const Layer& layer, K* keys) {
         norms(layer.before);
         each(m.heads + 2 * m.kv_heads, [&](int64_t head) { project(layer, head, keys); });
         attend_all(keys, std::integer_sequence<int, 16, 32, 64, 80, 96, 128>());
@@ -141,7 +158,7 @@ class Forward {
     }
 
     // silu(gate) * up. Blocks of both alternate.
-    void activate(const void* gate_up) {
+    void activate(const Matrix& gate_up) {
         split(2 * m.inner, [&](int64_t block, int64_t count) {
             float* gate = multiplied(&normed[0], p.rows, m.hidden, gate_up, block, count);
             for (int64_t r = 0; r < p.rows; r++)
@@ -152,7 +169,7 @@ class Forward {
     }
 
     // Add the product of `from` (rows, n) to the residual stream.
-    void add(const Input* from, int64_t n, const void* matrix) {
+    void add(const Input* from, int64_t n, const Matrix& matrix) {
         split(m.hidden, [&](int64_t block, int64_t count) {
             float* found = multiplied(from, p.rows, n, matrix, block, count);
             for (int64_t r = 0; r < p.rows; r++)
@@ -164,7 +181,7 @@ class Forward {
     }
 
     // Queries, keys or values of one head, for all rows. Keys and values go to the cache.
-    void project(const Layer& layer, int64_t head, T* keys) {
+    void project(const Layer& layer, int64_t head, K* keys) {
         int64_t blocks = m.dim / W, key = head - m.heads;  // values follow keys, as in the cache
         float* found = multiplied(&normed[0], p.rows, m.hidden, layer.qkv, head * blocks, blocks);
         for (int64_t r = 0; r < p.rows; r++, found += m.dim) {
@@ -187,13 +204,13 @@ class Forward {
 
     // Dims: the sizes of heads that native_llama.py accepts
     template <int... Dims>
-    void attend_all(const T* keys, std::integer_sequence<int, Dims...>) {
+    void attend_all(const K* keys, std::integer_sequence<int, Dims...>) {
         ((m.dim == Dims && (attend_heads<Dims / W>(keys), true)) || ...);
     }
 
     // D: lanes of a head. P: queries that are computed at once, which all use the same keys.
     template <int D>
-    void attend_heads(const T* keys) {
+    void attend_heads(const K* keys) {
         constexpr int P = W == 16 ? std::min(4, 16 / D) : 4;
         int64_t shared = m.heads / m.kv_heads * p.rows;  // queries that use the same keys
         int64_t width = shared < 2 * P ? 1 : P, groups = (shared + width - 1) / width;
@@ -206,7 +223,7 @@ class Forward {
     }
 
     template <int D, int P>
-    void attend(const T* keys, int64_t kv, int64_t first) {
+    void attend(const K* keys, int64_t kv, int64_t first) {
         keys += kv * p.capacity * m.dim;
         Lane query[P][D];
         const float* masks[P];
@@ -228,7 +245,7 @@ class Forward {
 
     // The scores (P, width) of W columns from `c` on, with the mask added.
     template <int D, int P>
-    void score(const T* keys, const Lane (&query)[P][D], const float* const (&masks)[P], int64_t c,
+    void score(const K* keys, const Lane (&query)[P][D], const float* const (&masks)[P], int64_t c,
                int64_t reach, float* scores, int64_t width) {
         Lane parts[P][W] = {};
         for (int j = 0; j < W; j++)
@@ -259,7 +276,7 @@ class Forward {
 
     // The means of the values, weighted with the exponentials.
     template <int D, int P>
-    void mix(const T* values, const float* weights, int64_t reach, int64_t width,
+    void mix(const K* values, const float* weights, int64_t reach, int64_t width,
              const int64_t (&at)[P]) {
         constexpr int S = together(D, P);
         for (int64_t first = 0; first < D * W; first += S * W) {
@@ -286,6 +303,14 @@ class Forward {
     }
 };
 
+template <class K>
+static void run(const Model& model, const Pass& pass, Team* team) {
+    if (model.is_rounded)
+        Forward<Byte, K>(model, pass, team).run();
+    else
+        Forward<K, K>(model, pass, team).run();
+}
+
 extern "C" int lane_size() { return W; }
 
 extern "C" void llama_pass(const Model* model, const Pass* pass) {
@@ -294,8 +319,8 @@ extern "C" void llama_pass(const Model* model, const Pass* pass) {
     bool is_mine = !is_busy.test_and_set();
     Team* helpers = is_mine ? &team : nullptr;
     if (model->is_bf16)
-        Forward<Bf16>(*model, *pass, helpers).run();
+        run<Bf16>(*model, *pass, helpers);
     else
-        Forward<float>(*model, *pass, helpers).run();
+        run<float>(*model, *pass, helpers);
     if (is_mine) is_busy.clear();
 }

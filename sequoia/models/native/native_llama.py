@@ -27,6 +27,7 @@ from sequoia.models.packed_llama import (
 
 _MULTIPLE = 16  # hidden and intermediate sizes are multiples of this
 _HEAD_SIZES = (16, 32, 64, 80, 96, 128)
+_ZERO = 64  # the byte of a rounded weight that is 0; bytes have seven bits
 
 _POINTER = ctypes.c_void_p
 _INT = ctypes.c_int64
@@ -50,7 +51,8 @@ class _Layer(_Struct):
     """The packed weights of a layer, and those of its norms, in float32."""
 
     _fields_ = [
-        *((name, _POINTER) for name in ("qkv", "out", "gate_up", "down")),
+        *((name, _POINTER) for name in ("qkv", "qkv_scales", "out", "out_scales")),
+        *((name, _POINTER) for name in ("gate_up", "gate_up_scales", "down", "down_scales")),
         *((name, _POINTER) for name in ("qkv_bias", "before", "after", "head_norm")),
     ]
 
@@ -59,9 +61,9 @@ class _Model(_Struct):
     """outputs: the number of tokens that the head has logits for. inner: the outputs of gate."""
 
     _fields_ = [
-        *((name, _POINTER) for name in ("layers", "head")),
-        *((name, _INT) for name in ("is_bf16", "layer_count", "hidden", "heads", "kv_heads")),
-        *((name, _INT) for name in ("dim", "inner", "outputs")),
+        *((name, _POINTER) for name in ("layers", "head", "head_scales")),
+        *((name, _INT) for name in ("is_bf16", "is_rounded", "layer_count", "hidden")),
+        *((name, _INT) for name in ("heads", "kv_heads", "dim", "inner", "outputs")),
         ("eps", ctypes.c_float),
         ("scale", ctypes.c_float),
     ]
@@ -104,8 +106,11 @@ class NativeLlama(PackedLlama):
 
     name = "native"
 
-    def __init__(self, hf: Any, dtype: torch.dtype, library: ctypes.CDLL) -> None:
+    def __init__(
+        self, hf: Any, dtype: torch.dtype, library: ctypes.CDLL, is_rounded: bool = False
+    ) -> None:
         super().__init__(hf, cache_dtype=dtype)
+        self.is_rounded = is_rounded
         self._dtype = dtype
         self._library = library
         self._lane = library.lane_size()  # outputs that are computed side by side
@@ -118,8 +123,9 @@ class NativeLlama(PackedLlama):
         self._kept = layers  # the array has only their addresses
         self._model = _Model(
             layers=self._layers,
-            head=self._packed(hf.lm_head.weight),
+            **self._matrix("head", hf.lm_head.weight),
             is_bf16=dtype == torch.bfloat16,
+            is_rounded=is_rounded,
             layer_count=len(layers),
             hidden=hf.config.hidden_size,
             heads=self._heads,
@@ -133,6 +139,11 @@ class NativeLlama(PackedLlama):
 
     def again(self, hf: Any, dtype: torch.dtype) -> NativeLlama:
         return NativeLlama(hf, dtype, self._library)
+
+    def rounded(self, hf: Any) -> NativeLlama:
+        """The same forward with weights rounded to seven bits, for a draft: a pass of a few rows
+        takes as long as reading the weights, and verification is exact for any draft."""
+        return NativeLlama(hf, self._dtype, self._library, is_rounded=True)
 
     def _logits(
         self,
@@ -181,23 +192,31 @@ class NativeLlama(PackedLlama):
         if hasattr(attention, "q_norm"):
             norms = head_norms(attention, self._heads, self._kv_heads)
         return _Layer(
-            qkv=self._packed(weight),
-            out=self._packed(attention.o_proj.weight),
-            gate_up=self._packed(gate_up.flatten(0, 2)),
-            down=self._packed(mlp.down_proj.weight),
+            **self._matrix("qkv", weight),
+            **self._matrix("out", attention.o_proj.weight),
+            **self._matrix("gate_up", gate_up.flatten(0, 2)),
+            **self._matrix("down", mlp.down_proj.weight),
             qkv_bias=_float(bias),
             before=_float(layer.input_layernorm.weight),
             after=_float(layer.post_attention_layernorm.weight),
             head_norm=_float(norms),
         )
 
+    def _matrix(self, name: str, weight: torch.Tensor) -> dict[str, torch.Tensor | None]:
+        """The fields of a matrix (outputs, inputs). Outputs of the last block that do not exist
+        are 0."""
+        weight = F.pad(weight, (0, 0, 0, -len(weight) % self._lane))
+        if not self.is_rounded:
+            return {name: self._packed(weight.to(self._dtype)), f"{name}_scales": None}
+        scales = weight.float().abs().amax(1).clamp(min=1e-12) / (_ZERO - 1)
+        rounded = (weight / scales[:, None]).round() + _ZERO
+        return {name: self._packed(rounded.byte()), f"{name}_scales": scales}
+
     def _packed(self, weight: torch.Tensor) -> torch.Tensor:
-        """Weights (outputs, inputs) as (blocks, inputs, lane); in bfloat16 as (blocks, inputs / 2,
-        lane, 2). Outputs of the last block that do not exist are 0."""
-        missing = -len(weight) % self._lane
-        blocks = self._blocks(F.pad(weight.to(self._dtype), (0, 0, 0, missing)))
-        adjacent = 2 if self._dtype == torch.bfloat16 else 1
-        return blocks.unflatten(2, (-1, adjacent)).transpose(1, 2).contiguous()
+        """Weights (outputs, inputs) as (blocks, inputs, lane); all but those in float32 as (blocks,
+        inputs / 2, lane, 2)."""
+        adjacent = 1 if weight.dtype == torch.float32 else 2
+        return self._blocks(weight).unflatten(2, (-1, adjacent)).transpose(1, 2).contiguous()
 
     def _blocks(self, weight: torch.Tensor) -> torch.Tensor:
         """Weights (outputs, inputs) as (blocks, lane, inputs)."""

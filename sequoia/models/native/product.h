@@ -29,11 +29,20 @@ static Lane part(const Bf16* from, int i) {
     return (Lane)(i ? both & 0xffff0000 : both << 16);
 }
 
-// Add R rows of x (R, n), times C blocks of weights, to `sums`. Weights: float32 (C, n, W), bfloat16
+static Lane part(const Byte* from, int i) {
+    IntLane both = __builtin_convertvector(*(const HalfLane*)from, IntLane);
+    return __builtin_convertvector(i ? both >> 8 : both & 0xff, Lane);
+}
+
+// What `multiply` adds to each byte.
+template <class X>
+constexpr float ADDED = 0;
+
+// Add R rows of x (R, n), times C blocks of weights, to `sums`. Weights: float32 (C, n, W), others
 // (C, n / 2, W, 2). Meanwhile the next blocks are fetched into the second cache.
 template <int R, int C, class X, class T>
 static void multiply(const X* x, int64_t n, const T* weights, Lane (&sums)[R][C]) {
-    constexpr int parts = sizeof(float) / sizeof(T);
+    constexpr int parts = sizeof(T) < sizeof(float) ? 2 : 1;
     for (int64_t i = 0; i < n; i += parts)
         for (int j = 0; j < parts; j++) {
             Lane lanes[C];
@@ -47,11 +56,21 @@ static void multiply(const X* x, int64_t n, const T* weights, Lane (&sums)[R][C]
 }
 
 #if defined(__AVX512BF16__)
-template <int R, int C>
-static void multiply(const Bf16* x, int64_t n, const Bf16* weights, Lane (&sums)[R][C]) {
+template <>
+constexpr float ADDED<Bf16> = 128;
+
+// Pairs of bfloat16. Those of bytes, which are below 128, are the seven bits after the first of
+// 128 + byte.
+static IntLane pairs(const Bf16* from) { return *(const IntLane*)from; }
+static IntLane pairs(const Byte* from) {
+    return (IntLane)_mm512_cvtepu8_epi16(_mm256_loadu_si256((const __m256i*)from)) | 0x43004300;
+}
+
+template <int R, int C, class T>
+static void multiply(const Bf16* x, int64_t n, const T* weights, Lane (&sums)[R][C]) {
     for (int64_t i = 0; i < n; i += 2)
         for (int c = 0; c < C; c++) {
-            IntLane lane = *(const IntLane*)(weights + (c * n + i) * W);
+            IntLane lane = pairs(weights + (c * n + i) * W);
             __builtin_prefetch(weights + ((C + c) * n + i) * W, 0, 2);
             for (int r = 0; r < R; r++) {
                 int32_t pair;
