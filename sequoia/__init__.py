@@ -23,7 +23,6 @@ from sequoia.decoding.dynamic_tree import Dynamic
 from sequoia.decoding.engine import Decoder, plain, run
 from sequoia.decoding.race import Lane, Race
 from sequoia.decoding.recorder import Recorder
-from sequoia.decoding.replanned_tree import Replanned
 from sequoia.decoding.tree_choice import TreeChoice
 from sequoia.errors import BadSamplingParams, SequoiaError
 from sequoia.loading.load import load_pair
@@ -48,7 +47,6 @@ __all__ = [
     "Plan",
     "Race",
     "Recorder",
-    "Replanned",
     "Run",
     "SamplingParams",
     "SequoiaError",

@@ -18,7 +18,6 @@ from sequoia.assets_folder import ASSETS
 from sequoia.bench.command import text_list
 from sequoia.decoding.dynamic_tree import Dynamic
 from sequoia.decoding.engine import Decoder, plain, run
-from sequoia.decoding.replanned_tree import Replanned
 from sequoia.decoding.tree_choice import TreeChoice
 from sequoia.errors import OutOfMemory
 from sequoia.loading.load import load_pair
@@ -79,9 +78,7 @@ def ours(
         )
         yield _planned(name, pair, plan)
     yield _planned("Sequoia", pair, best_plan(acceptance, profile, slack=SLACK))
-    limits = bounds(profile)
-    yield _changing("replanned", pair, lambda: Replanned(acceptance, profile, *limits, slack=SLACK))
-    yield _changing("dynamic", pair, lambda: Dynamic(acceptance, profile, temperature, *limits))
+    yield _dynamic(pair, profile, acceptance, temperature)
     yield _stopping(pair, profile, temperature)
 
 
@@ -99,9 +96,16 @@ def with_other_draft(pair: Pair, acceptance: Acceptance, profile: HardwareProfil
     return _planned(name, pair, best_plan(acceptance, profile, slack=SLACK))
 
 
-def _changing(name: str, pair: Pair, make: Callable[[], TreeChoice]) -> Contestant:
+def _dynamic(
+    pair: Pair, profile: HardwareProfile, acceptance: Acceptance, temperature: float
+) -> Contestant:
     """A tree that changes while decoding."""
-    return Contestant(f"{name} while decoding", name, lambda: _with_tree(pair, make()))
+    limits = bounds(profile)
+    return Contestant(
+        "dynamic while decoding",
+        "dynamic",
+        lambda: _with_tree(pair, Dynamic(acceptance, profile, temperature, *limits)),
+    )
 
 
 def _stopping(pair: Pair, profile: HardwareProfile, temperature: float) -> Contestant:

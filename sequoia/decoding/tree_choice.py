@@ -1,5 +1,5 @@
 """TreeChoice: decides which tree each step drafts. A Tree is the choice of the same tree at every
-step. Others: replanned_tree.py, dynamic_tree.py."""
+step. Another: dynamic_tree.py."""
 
 from __future__ import annotations
 

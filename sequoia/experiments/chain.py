@@ -23,7 +23,6 @@ from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.sequoia import SEQUOIA
 from sequoia.algorithm.verifiers.traversal import TRAVERSAL
 from sequoia.decoding.dynamic_tree import Dynamic
-from sequoia.decoding.replanned_tree import Replanned
 from sequoia.decoding.tree_choice import TreeChoice
 from sequoia.errors import BadPair
 from sequoia.experiments.experiment import Cell, Entry, Experiment, Places, Settings, Unit, grid
@@ -152,12 +151,11 @@ def _long_chains(pair: Pair, unit: Unit) -> tuple[LongChainStep, ...]:
 
 
 # The kinds of decoder, by their names in results: each makes a fixed tree, or a new TreeChoice for
-# one run. The last two plan new trees while they decode.
+# one run.
 RIVALS: dict[str, Callable[[Plans], TreeChoice]] = {
     "chain": lambda plans: plans.chain,
     "stopping": lambda plans: StoppingChain(plans.stop.max_nodes, plans.stop.min_prob),
     "tree": lambda plans: plans.tree,
-    "replanned": lambda plans: Replanned(plans.acceptance, plans.profile, NODES, USUAL_LEVELS),
     "dynamic": lambda plans: Dynamic(
         plans.acceptance, plans.profile, plans.temperature, NODES, USUAL_LEVELS
     ),

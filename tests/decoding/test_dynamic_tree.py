@@ -10,20 +10,16 @@ import numpy as np
 import pytest
 import torch
 from decoded import emitted
-from exact import Enumerator, of_transformers, true_distribution
-from fakes import PROMPTS, hopeless_pair, made_profile, same_pair, tiny_pair
+from exact import of_transformers, true_distribution
+from fakes import PROMPTS, made_profile, same_pair, tiny_pair
 from goodness_of_fit import fit
-from nightly_cases import nightly
 
 from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
-from sequoia.algorithm.verifiers.sequoia import SEQUOIA
 from sequoia.algorithm.verifiers.verifier import Verdict
 from sequoia.decoding.dynamic_tree import CalibratedTree, Calibration, Costs, Dynamic
 from sequoia.decoding.engine import Decoder, plain, run
-from sequoia.decoding.replanned_tree import RankCounts, Replanned
-from sequoia.decoding.tree_choice import TreeChoice
 from sequoia.models.pair import Pair
 from sequoia.planning.hardware_profile import HardwareProfile
 
@@ -47,27 +43,21 @@ def small_vocabulary() -> Pair:
     return tiny_pair("llama", vocab=5, layers=1, noise=2.0, seed=5)
 
 
-@pytest.mark.parametrize("kind", ["dynamic", *nightly("replanned")])
-def test_sampled_runs_follow_the_target_distribution(kind: str) -> None:
+def test_sampled_runs_follow_the_target_distribution() -> None:
     """The joint distribution of three tokens in 600 runs of the engine. A false alarm has a
     probability of 1e-6."""
     pair = small_vocabulary()
     params = SamplingParams(temperature=1.0, max_new_tokens=3, ignore_eos=True)
-
-    def tree_choice() -> TreeChoice:
-        if kind == "dynamic":
-            # Temperature 0.0 here, although the run has 1.0. Even the first tree then depends on
-            # the draft's probabilities.
-            return Dynamic(RATES, profile(), 0.0, 24, 4)
-        return Replanned(RATES, profile(), 12, 4, every=1)
-
     results = []
     trees = set()
     for seed in range(600):
-        steps = [*run(Decoder(pair, "a", dataclasses.replace(params, seed=seed), tree_choice()))]
+        # Temperature 0.0 here, although the run has 1.0. Even the first tree then depends on the
+        # draft's probabilities.
+        tree_choice = Dynamic(RATES, profile(), 0.0, 24, 4)
+        steps = [*run(Decoder(pair, "a", dataclasses.replace(params, seed=seed), tree_choice))]
         trees |= {step.tree for step in steps}
         results.append(tuple(emitted(steps)))
-    assert len(trees) >= (5 if kind == "dynamic" else 3)
+    assert len(trees) >= 5
     assert fit(results, true_distribution(of_transformers(pair, "a", 1.0, 1.0), 3)) > 1e-6
 
 
@@ -77,15 +67,12 @@ def test_greedy_text_equals_plain_decoding_and_every_run_emits_all_tokens(
     prompt: str, temperature: float
 ) -> None:
     params = SamplingParams(temperature=temperature, max_new_tokens=40, ignore_eos=True)
-    for make in (
-        lambda: Dynamic(RATES, profile(), temperature, 24, 6),
-        lambda: Replanned(RATES, profile(), 24, 6, every=2),
-    ):
-        steps = [*run(Decoder(tiny_pair(), prompt, params, make()))]
-        assert len(emitted(steps)) == 40
-        assert all(len(step.tree) <= 24 and step.tree.levels <= 6 for step in steps)
-        if temperature == 0:
-            assert emitted(steps) == emitted(plain(tiny_pair(), prompt, params))
+    tree_choice = Dynamic(RATES, profile(), temperature, 24, 6)
+    steps = [*run(Decoder(tiny_pair(), prompt, params, tree_choice))]
+    assert len(emitted(steps)) == 40
+    assert all(len(step.tree) <= 24 and step.tree.levels <= 6 for step in steps)
+    if temperature == 0:
+        assert emitted(steps) == emitted(plain(tiny_pair(), prompt, params))
 
 
 # -- the draft, and unusual trees ------------------------------------------------------------------
@@ -156,30 +143,6 @@ def test_q_equals_that_of_a_fresh_draft_pass() -> None:
 # -- how trees adapt -------------------------------------------------------------------------------
 
 
-def replanned(pair: Pair, first: float, levels: int, tokens: int) -> Replanned:
-    """The choice of trees after a run of `tokens` tokens that began with this acceptance."""
-    tree_choice = Replanned(Acceptance((first,)), profile(), 16, levels, every=4)
-    params = SamplingParams(max_new_tokens=tokens, ignore_eos=True)
-    for _ in run(Decoder(pair, PROMPTS[0], params, tree_choice)):
-        pass
-    return tree_choice
-
-
-def test_replanning_shrinks_a_tree_that_nothing_is_accepted_from() -> None:
-    first = Replanned(Acceptance((0.9,)), profile(), 16, 8, every=4).tree
-    last = replanned(hopeless_pair(), 0.9, 8, 64)
-    assert len(first) > 4
-    assert len(last.tree) < len(first) / 2
-    assert last.acceptance.rates[0] < 0.3
-
-
-def test_replanning_lengthens_a_tree_that_everything_is_accepted_from() -> None:
-    first = Replanned(Acceptance((0.4,)), profile(), 16, 16, every=4).tree
-    last = replanned(same_pair(), 0.4, 16, 128)
-    assert last.tree.levels > first.levels
-    assert last.acceptance.rates[0] > 0.8
-
-
 def grown_by(tree_choice: Dynamic) -> list[int]:
     """The numbers of nodes and levels of the tree that `tree_choice` grows for a draft of medium
     probabilities."""
@@ -208,24 +171,6 @@ def test_a_dynamic_tree_learns_how_good_the_draft_is() -> None:
     assert perfect[1] > at_first[1]
 
 
-def test_counts_start_at_the_given_vector_and_move_to_the_observed_rates() -> None:
-    counts = RankCounts(RATES)
-    assert counts.acceptance.rates == pytest.approx(RATES.rates)
-    tree = Tree((-1, 0, 0))
-    verdict = SEQUOIA.verify(
-        tree,
-        [9, 0, 1],
-        lambda _: np.array([0.0, 1.0]),
-        lambda _: np.array([0.5, 0.5]),
-        Enumerator(),
-    )
-    assert verdict.path == (0, 2)
-    for _ in range(400):
-        counts.add(tree, verdict)
-    assert counts.acceptance.rates[0] < 0.1
-    assert counts.acceptance.rates[1] > 0.8
-
-
 def test_a_sure_draft_gets_a_chain_and_an_unsure_one_a_bush() -> None:
     def grown(row: list[float]) -> Tree:
         dynamic = CalibratedTree(
@@ -252,15 +197,3 @@ def test_counts_replace_the_draft_probabilities() -> None:
     assert before[0] == pytest.approx(0.95)
     assert after[0] < 0.1
     assert (np.diff(calibration.rates(np.array([[0.1, 0.9]])), axis=1) <= 0).all()
-
-
-def test_a_rank_that_is_no_longer_drafted_regains_the_rate_it_was_given() -> None:
-    """Of a Replanned tree: the counts of old steps lose their weight."""
-    counts = RankCounts(Acceptance((0.5, 0.2)))
-    rejected = Verdict((0,), 0, ())
-    for _ in range(50):
-        counts.add(Tree.chain(2), rejected)
-    assert counts.acceptance.rates[0] < 0.25
-    for _ in range(500):
-        counts.add(Tree.chain(1), rejected)
-    assert counts.acceptance.rates[0] == pytest.approx(0.5, abs=0.01)

@@ -20,7 +20,6 @@ from sequoia import (
     Lane,
     Pair,
     Race,
-    Replanned,
     SamplingParams,
     Tree,
     plain,
@@ -160,9 +159,8 @@ TIMES = HardwareProfile(
     [
         lambda: Tree.kary(2, 4),
         lambda: Dynamic(RATES, TIMES, 0.0, 24, 6),
-        lambda: Replanned(RATES, TIMES, 24, 6, every=2),
     ],
-    ids=["k-ary", "dynamic", "replanned"],
+    ids=["k-ary", "dynamic"],
 )
 def test_no_node_of_a_tree_is_beyond_the_limit(
     tree_choice: Callable[[], Any], short: Pair, monkeypatch: pytest.MonkeyPatch

@@ -154,17 +154,6 @@ SHAPES = {
             "networkx's node-link, Medusa's paths."
         ),
     ),
-    "replanned": Shape(
-        "Replanned",
-        " while decoding",
-        "replanned while decoding",
-        ("Max nodes", "Max levels"),
-        (64, 12),
-        about=(
-            "Planned again every few steps, from the acceptance known before the run and that of "
-            "the last hundred steps or so."
-        ),
-    ),
     "dynamic": Shape(
         "Dynamic",
         " tree, a new one every step",
@@ -196,7 +185,7 @@ SHAPES = {
 TEXTS = ("branching", "lab")  # kinds whose only field is a text
 # Kinds that are planned from the acceptance. Their first field is the exact number of nodes for
 # "best", and the maximum for the others. Their second field is the maximum number of levels.
-FITTED = ("best", "replanned", "dynamic")
+FITTED = ("best", "dynamic")
 # kinds without fields: shape and size are planned from the acceptance and the machine's times
 PLANNED = ("planned", "tuned_chain")
 

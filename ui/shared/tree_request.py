@@ -12,7 +12,6 @@ from sequoia import (
     Acceptance,
     Dynamic,
     Pair,
-    Replanned,
     SamplingParams,
     Tree,
     TreeChoice,
@@ -160,9 +159,8 @@ class TreeRequest:
         while models load.
 
         For a fixed shape, the tree is always known. For a tree that depends on the text, the result
-        is always None.
-        For other shapes, it is None while the acceptance or the step times are unknown. If the tree
-        is replanned while decoding, the result is the tree of the first step."""
+        is always None. For other shapes, it is None while the acceptance or the step times are
+        unknown."""
         if make := SHAPES[self.kind].make:
             return self._made(make)
         if (
@@ -174,7 +172,6 @@ class TreeRequest:
         if clock is None and pair.measured.profile is None:
             return None
         tree = self.tree(pair, params, verifier, "", clock).tree
-        tree = tree.tree if isinstance(tree, Replanned) else tree
         return tree if isinstance(tree, Tree) else None
 
     def _planned(self, run: _Run) -> ChosenTree:
@@ -223,8 +220,6 @@ class TreeRequest:
         if self.kind == "best":
             return best_tree(acceptance, nodes, levels)
         times = run.clock.profile if run.clock else machine(run.pair)
-        if self.kind == "replanned":
-            return Replanned(acceptance, times, nodes, levels, slack=SLACK)
         return Dynamic(acceptance, times, run.params.temperature, nodes, levels)
 
     def _rule(self, plan: Plan) -> Rule:

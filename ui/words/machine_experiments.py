@@ -121,7 +121,6 @@ RIVALS = {
     "chain": "Tuned chain",
     "stopping": "Chain that stops when unsure",
     "tree": "Planned tree",
-    "replanned": "Replanned tree",
     "dynamic": "Dynamic tree",
 }
 _METHODS = {"stopping": "chain", "tree": "sequoia"}  # if it is not the decoder itself
@@ -235,7 +234,6 @@ CHAIN = Words(
             "Chain that stops when unsure: ends after a token with a low probability q.",
             "Planned tree: the tree predicted to be fastest. With at most one child for each node "
             "it is itself a chain.",
-            "Replanned tree: planned again while decoding, from the acceptance counted so far.",
             "Dynamic tree: grown anew at each step, for the text so far.",
             "Traversal: a verifier that tests whole paths. All others use Sequoia's verifier. At "
             "temperature 0 both accept the same tokens, so Traversal is left out (–).",

@@ -71,7 +71,7 @@ def test_nothing_is_measured_for_a_picture(monkeypatch: pytest.MonkeyPatch) -> N
     pair = fakes.tiny_pair()
     for name in ("measure_profile", "count_acceptance", "shared_mass"):
         monkeypatch.setattr(defaults, name, lambda *_, **__: pytest.fail("something is measured"))
-    for kind in ("planned", "wide", "best", "replanned", "dynamic"):
+    for kind in ("planned", "wide", "best", "dynamic"):
         request = TreeRequest(kind, (9, 4))
         assert request.known_tree(pair, SamplingParams(temperature=1), "sequoia") is None
         assert request.known_tree(None, SamplingParams(), "sequoia") is None

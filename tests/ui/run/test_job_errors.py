@@ -198,7 +198,6 @@ FIELDS = {
     "kary": "2, 3",
     "branching": "3, 1",
     "lab": "-1 0 0 1",
-    "replanned": "12, 4",
     "dynamic": "12, 4",
 }
 
@@ -215,7 +214,7 @@ def test_every_shape_runs_with_every_verifier(
     assert sum(len(step["emitted"]) for step in steps_of(texts)) == 8
     run = lane_run(live)
     # whether the tree may change from step to step
-    changes = kind in ("replanned", "dynamic", "lookup")
+    changes = kind in ("dynamic", "lookup")
     nodes = run.meta["tree"].get("nodes")
     assert (nodes is None) == changes
     assert changes or nodes > 8 or len(run.steps[0].tree) == nodes

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 from visits import KARY, PLAIN, sent
 
-from sequoia import Acceptance, Pair, Run, named_profile
+from sequoia import Acceptance, Run, named_profile
 from sequoia.algorithm.tree import MAX_NODES
 from sequoia.measuring.defaults import SLACK
 from sequoia.planning.plan_for_machine import best_plan
@@ -121,15 +121,6 @@ def test_a_planned_tree_is_at_most_as_large_as_the_page_allows(
     best = len(best_plan(RATES, named_profile(OFFLOADED), MAX_NODES, slack=0.01).tree)
     assert meta["tree"]["nodes"] <= 24 < best
     assert f"limited to 24 nodes here ({best} would be best)" in meta["tree"]["description"]
-
-
-def test_a_replanned_tree_is_planned_for_the_clock(
-    pair: Pair, make: Callable[..., DecodeJob]
-) -> None:
-    pair.measured.profile = None
-    run = made(make(clock=KEY, lanes=[("replanned", "64, 8", "sequoia")], max_new_tokens=8))
-    assert max(len(step.tree) for step in run.steps) > 32
-    assert pair.measured.profile is None
 
 
 def test_a_stepped_run_goes_on_with_the_same_clock(make: Callable[..., DecodeJob]) -> None:

@@ -359,8 +359,7 @@ function described({ description, verifier, plain, most, changes, kind, rates })
   const parts = [];
   if (most > 1) parts.push((changes ? "at most " : "") + format.count(most, "node"));
   if (verifier && !plain) parts.push(ruleOf(verifier, kind));
-  if (changes)
-    parts.push(kind === "replanned" ? "new tree every few steps" : "new tree every step");
+  if (changes) parts.push("new tree every step");
   return [...parts, runWords.sourced(description ?? "", rates)]
     .filter(Boolean)
     .map(readable)

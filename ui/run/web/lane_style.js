@@ -15,7 +15,6 @@ const METHODS = new Map([
   ["branching", "kary"],
   ["planned", "sequoia"],
   ["best", "sequoia"],
-  ["replanned", "replanned"],
   ["dynamic", "dynamic"],
 ]);
 

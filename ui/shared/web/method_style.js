@@ -34,15 +34,11 @@ const MARKERS = {
   chain: "square",
   sequences: "triangle-up",
   kary: "triangle-down",
-  replanned: "cross",
   dynamic: "x",
   block: "pentagon",
   other: "hourglass",
   ...Object.fromEntries(Object.entries(VERIFIERS).map(([key, { marker }]) => [key, marker])),
 };
-/** @type {Record<string, number>} the first dash pattern of a method whose line often lies on that
- * of another one */
-const FIRST_DASH = { replanned: 2 };
 const DASHES = ["solid", "7px,4px", "2px,3px", "8px,3px,2px,3px"];
 
 /**
@@ -58,7 +54,7 @@ export function methodStyles(methods) {
     used[method] = earlierSame + 1;
     const symbol = MARKERS[method];
     const path = MARKER_PATHS[symbol];
-    const dash = DASHES[((FIRST_DASH[method] ?? 0) + earlierSame) % DASHES.length];
+    const dash = DASHES[earlierSame % DASHES.length];
     const colour = `var(--race-${method})`;
     return { earlierSame, colour, dash, symbol: symbol + (earlierSame % 2 ? "-open" : ""), path };
   });
