@@ -27,7 +27,7 @@ ENGINE = [
     {"diagnosis", "exactness"},
     {"bench", "engines"},
     {"experiments", "distill"},
-    {"shapes", "survey", "profiles", "mcp"},
+    {"shapes", "survey", "mcp"},
 ]
 PAGE = [
     {"words"},

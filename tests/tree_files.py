@@ -1,6 +1,5 @@
 """Writes the formats in which the page exports trees for other programs, and reads two of them:
-node-link and paths. Tests compare the page's files with those of this module. The project's own
-format is Tree.to_json.
+node-link and paths. Tests compare the page's files with those of this module.
 
 Node-link: the format of networkx.node_link_graph. Paths: for every node except the root, the ranks
 on the path to it, 0 for a first child (Medusa's format). Branching: children per node, level by

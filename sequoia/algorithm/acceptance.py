@@ -8,7 +8,6 @@ accepted, and the rates sum to at most 1.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ from itertools import pairwise
 from typing import Any
 
 from sequoia.errors import BadAcceptance
-from sequoia.validate_input import as_file, items, number, read_json, whole
+from sequoia.validate_input import items, number, read_json, whole
 
 MAX_RATES = 1024
 MAX_JSON_CHARS = 64 * 1024
@@ -55,12 +54,10 @@ class Acceptance:
             )
         )
 
-    def to_json(self) -> str:
-        return json.dumps(as_file({"rates": self.rates}, "acceptance"))
-
     @classmethod
     def from_json(cls, text: str) -> Acceptance:
-        """The vector in `text`, as written by `to_json`. Raises BadAcceptance for anything else."""
+        """The vector in `text`, a file that the Lab saved. Raises BadAcceptance for anything
+        else."""
         return cls(read_json(text, "acceptance", MAX_JSON_CHARS, BadAcceptance).get("rates"))  # pyright: ignore[reportArgumentType]
 
 

@@ -29,7 +29,8 @@ MAX_CELLS = 2**23  # limit for one table: 64 MiB, a few seconds to fill
 
 def best_tree(acceptance: Acceptance, nodes: int, levels: int | None = None) -> Tree:
     """The tree of exactly `nodes` nodes and at most `levels` levels (None: no limit) with the
-    largest expected number of tokens.
+    largest expected number of tokens. Callers usually pass `acceptance.smoothed()`: counted rates
+    may increase by chance.
 
     Raises BadTree if a size is out of bounds or no such tree exists. A vector that increases
     somewhere needs a table; raises BadTree if that table would be too large.

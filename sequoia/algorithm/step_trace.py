@@ -116,17 +116,12 @@ class StepTrace:
 class DecodeStats:
     """Totals of a run, computed from its traces only.
 
-    tried[k]: the number of nodes with sibling rank k among those that `Verdict.decided` yields.
-    accepted[k]: the number of those that were accepted. visited: the number of accepted nodes that
-    have children, roots included. clock: the same for all steps, see StepTrace.
+    clock: the same for all steps, see StepTrace.
     """
 
     steps: int = 0
     tokens: int = 0
     seconds: Mapping[str, float] = field(default_factory=lambda: dict.fromkeys(PHASES, 0.0))
-    visited: int = 0
-    tried: tuple[int, ...] = ()
-    accepted: tuple[int, ...] = ()
     clock: str = ""
 
     @classmethod
@@ -142,16 +137,10 @@ class DecodeStats:
         from another clock: measured and simulated times must not be summed."""
         if self.steps:
             require_one_clock(trace, self)
-        ranks = trace.tree.ranks
-        decided = list(trace.verdict.decided(trace.tree))
-        visited = sum(bool(trace.tree.children[node]) for node in trace.verdict.path)
         return DecodeStats(
             self.steps + 1,
             self.tokens + len(trace.emitted),
             {phase: self.seconds[phase] + trace.seconds.get(phase, 0.0) for phase in PHASES},
-            self.visited + visited,
-            _counted(self.tried, (ranks[child] for child, _ in decided)),
-            _counted(self.accepted, (ranks[child] for child, accepted in decided if accepted)),
             trace.clock,
         )
 
@@ -168,12 +157,6 @@ class DecodeStats:
         """Share of the time in which neither model was running, 0 to 1."""
         return self.seconds["overhead"] / self.total_seconds if self.total_seconds else math.nan
 
-    @property
-    def rates(self) -> tuple[float, ...]:
-        """Counted acceptance by rank: for each k from 0, the share of visited nodes whose child k
-        was accepted."""
-        return tuple(count / self.visited for count in self.accepted) if self.visited else ()
-
 
 def require_one_clock(one: StepTrace | DecodeStats, other: StepTrace | DecodeStats) -> None:
     """Raises BadTrace if the times of `one` and `other` come from different clocks."""
@@ -188,17 +171,17 @@ def _clock_words(clock: str) -> str:
     return f"simulated times of {shown(clock)}" if clock else "measured times"
 
 
-def _counted(counts: Sequence[int], ranks: Iterable[int]) -> tuple[int, ...]:
-    counted = list(counts)
-    for rank in ranks:
-        counted += [0] * (rank + 1 - len(counted))
-        counted[rank] += 1
-    return tuple(counted)
-
-
 def emitted_tokens(traces: Iterable[StepTrace]) -> list[int]:
     """The tokens of all steps, in order."""
     return [token for trace in traces for token in trace.emitted]
+
+
+def common_tokens(one: Sequence[int], other: Sequence[int]) -> int:
+    """The number of leading tokens that two texts share."""
+    for count, (a, b) in enumerate(zip(one, other, strict=False)):
+        if a != b:
+            return count
+    return min(len(one), len(other))
 
 
 def repetition(tokens: Sequence[int], size: int = 8) -> float:

@@ -8,7 +8,6 @@ paper's tables, includes the root's level.
 
 from __future__ import annotations
 
-import json
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ import numpy as np
 
 from sequoia.algorithm.pictures import tree_svg
 from sequoia.errors import BadTree
-from sequoia.validate_input import as_file, items, read_json, shown, whole
+from sequoia.validate_input import items, read_json, shown, whole
 
 MAX_NODES = 1024
 MAX_JSON_CHARS = 64 * 1024
@@ -189,12 +188,9 @@ class Tree:
 
     # -- import and export -------------------------------------------------------------------------
 
-    def to_json(self) -> str:
-        return json.dumps(as_file({"parents": self.parents}, "tree"))
-
     @classmethod
     def from_json(cls, text: str) -> Tree:
-        """The tree in `text`, as written by `to_json`. Raises BadTree for anything else."""
+        """The tree in `text`, a file that the Lab saved. Raises BadTree for anything else."""
         return cls(read_json(text, "tree", MAX_JSON_CHARS, BadTree).get("parents"))  # pyright: ignore[reportArgumentType]
 
     def to_networkx(self) -> nx.DiGraph:

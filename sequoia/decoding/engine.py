@@ -14,7 +14,7 @@ from collections.abc import Iterator
 import torch
 
 from sequoia.algorithm.residual_heads import ResidualHead
-from sequoia.algorithm.sampling import Chance, Seeded, chance_for
+from sequoia.algorithm.sampling import Seeded, chance_for
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.step_trace import StepTrace
 from sequoia.algorithm.tree import Tree
@@ -49,7 +49,6 @@ class Decoder:
         params: SamplingParams,
         tree: TreeChoice,
         verifier: str = DEFAULT_VERIFIER,
-        chance: Chance | None = None,
         has_heads: bool = False,
     ) -> None:
         self.pair = pair
@@ -63,7 +62,7 @@ class Decoder:
         self._has_heads = has_heads and params.temperature > 0
         draft = pair.draft
         self.tree_choice = tree = draft.offered(tree)
-        self._chance = chance or chance_for(params.temperature, params.seed, draft.device)
+        self._chance = chance_for(params.temperature, params.seed, draft.device)
         self._room = min(params.max_new_tokens, pair.limit - len(self.prompt))
         capacity = len(self.prompt) + self._room + tree.most
         self._target = pair.target.open(capacity)  # memory is allocated at the first pass

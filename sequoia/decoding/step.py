@@ -21,7 +21,6 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from sequoia.algorithm.expected_tokens import expected_accepted
 from sequoia.algorithm.residual_heads import ResidualHead, residual_heads
 from sequoia.algorithm.sampling import Chance, Drawn, checked, draft_warp, overflowed, row_warp
 from sequoia.algorithm.sampling_params import SamplingParams
@@ -62,7 +61,7 @@ class Drafted:
     @cached_property
     def probs(self) -> list[float]:
         """The draft probability q of the token of each node except the root. Only for complete
-        trees, because it is cached."""
+        trees, because it is cached. A step on a GPU sets it."""
         return [
             weight
             for _, distributions, drawn in self._levels
@@ -257,7 +256,6 @@ class HostStep:
         self._layout = lru_cache(1)(partial(TreeLayout, target))
         self._p: dict[int, np.ndarray] = {}  # by node, for nodes whose p the last verification used
         self._q: dict[int, np.ndarray] = {}  # by node, for nodes whose q it used
-        self._last_logits = torch.empty(0)  # of all nodes of the last step
 
     def prepare(self, tree: Tree) -> None:
         """Build once what all steps with `tree` share, such as its attention mask."""
@@ -289,7 +287,6 @@ class HostStep:
             self._target.drop_values()
         self._p = {}
         self._q = {}
-        self._last_logits = logits
 
         def p(node: int) -> np.ndarray:
             self._p[node] = self._row_warp(logits[node])
@@ -310,7 +307,7 @@ class HostStep:
         """The residual p and q at each trial of the last step, and then the p from which the bonus
         token was drawn. Empty if the distributions stayed on the GPU, or if the verifier starts at
         the leaves."""
-        if self._verifier.chances is None:
+        if self._verifier.from_leaves:
             return ()
         return residual_heads(
             drafted.tree,
@@ -319,14 +316,3 @@ class HostStep:
             self._q.__getitem__,
             self._verifier.reject,
         )
-
-    def expected_accepted(self, drafted: Drafted, verifier: Verifier) -> float:
-        """The expected number of nodes, besides the root, that `verifier` would accept in the last
-        step's tree, averaged over the random numbers of the verification. `verifier` must draw
-        children in the same way as the run's verifier. Raises BadModel if logits overflowed at a
-        node that the verification did not visit."""
-
-        def p(node: int) -> np.ndarray:
-            return self._p[node] if node in self._p else self._row_warp(self._last_logits[node])
-
-        return float(expected_accepted(drafted.tree, drafted.tokens, p, drafted.q, verifier))

@@ -35,6 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sequoia.algorithm.expected_steps import ExpectedSteps
+from sequoia.algorithm.step_trace import common_tokens
 from sequoia.diagnosis.student_t import critical_value, two_sided_p
 
 Step = tuple[int, float]  # tokens, seconds
@@ -124,14 +125,6 @@ class LaneRuns:
     @property
     def step_seconds(self) -> float:
         return self.seconds / self.steps
-
-
-def common_tokens(one: Sequence[int], other: Sequence[int]) -> int:
-    """The number of leading tokens that two texts share."""
-    for count, (a, b) in enumerate(zip(one, other, strict=False)):
-        if a != b:
-            return count
-    return min(len(one), len(other))
 
 
 SEGMENTS = 8

@@ -32,6 +32,7 @@ from dataclasses import replace
 
 import torch
 
+from sequoia.algorithm.step_trace import common_tokens
 from sequoia.errors import BadModel, OutOfMemory, reason
 from sequoia.models.compare_logits import is_half, last_own_logits, own_logits, wider
 from sequoia.models.pair import Pair
@@ -46,9 +47,8 @@ _EXPERTS = "rounding can change the experts that this target chooses"
 def compare(run: Sequence[int], plain: Sequence[int]) -> int | None:
     """Index of the first token that differs. None if the shorter text is the beginning of the
     longer one: a run may have been stopped."""
-    return next(
-        (i for i, (one, other) in enumerate(zip(run, plain, strict=False)) if one != other), None
-    )
+    shared = common_tokens(run, plain)
+    return shared if shared < min(len(run), len(plain)) else None
 
 
 def check_text(pair: Pair, prompt: str, run: Sequence[int], plain: Sequence[int]) -> TextMatch:

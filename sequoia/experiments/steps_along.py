@@ -10,19 +10,22 @@ of the difference between them is due to chance.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, lru_cache, partial
 
+import numpy as np
 import torch
 
-from sequoia.algorithm.sampling import Drawn, Seeded, chance_for
+from sequoia.algorithm.expected_tokens import expected_accepted
+from sequoia.algorithm.sampling import Drawn, Seeded, chance_for, row_warp
 from sequoia.algorithm.tree import MAX_NODES, Tree
 from sequoia.algorithm.verifiers import verifier_named
-from sequoia.algorithm.verifiers.verifier import Verdict
-from sequoia.decoding.step import Drafted, Drafter, HostStep
+from sequoia.algorithm.verifiers.verifier import DistributionOf, Verdict
+from sequoia.decoding.step import Drafted, Drafter
 from sequoia.decoding.tree_choice import DynamicTree, TreeChoice
 from sequoia.experiments.texts import Text
+from sequoia.models.cache_and_mask import TreeLayout
 from sequoia.models.pair import Pair
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.this_machine.step_timer import Clock
@@ -67,7 +70,8 @@ def steps_along(
     make = DrawsByContext if params.temperature else partial(chance_for, 0.0)
     chance = make(params.seed, pair.draft.device)
     drafter = Drafter(draft, params, rules[0], chance, counted.most)
-    step = HostStep(target, drafter, params, rules[0], chance)
+    layout = lru_cache(1)(partial(TreeLayout, target))  # of one tree only: masks are large
+    warp = row_warp(params)
     for place in places:
         root = len(text.prompt) + place - 1
         if known := ids[target.length : root]:
@@ -76,13 +80,25 @@ def steps_along(
         shape = counted.next(MAX_NODES)
         if isinstance(chance, DrawsByContext):
             chance.begin(ids[: root + 1], counted.fronts)
-        drafted, verdict, _ = step(shape, Clock(pair.target.device))
-        tokens = tuple(1 + step.expected_accepted(drafted, rule) for rule in rules)
+        drafted = drafter.fill(shape, Clock(pair.target.device))
+        tree, tokens = drafted.tree, drafted.tokens
+        p = _distributions(warp, target.forward(tokens, layout(tree)))
+        verdict = rules[0].verify(tree, tokens, p, drafted.q, chance)
+        expected = (expected_accepted(tree, tokens, p, drafted.q, rule) for rule in rules)
+        emitted = tuple(1 + float(one) for one in expected)
         widths = tuple(map(len, counted.fronts))
-        yield DecodedStep(tokens, len(drafted.tree), widths), drafted, verdict
-        counted.learn(drafted.tree, verdict)
+        yield DecodedStep(emitted, len(tree), widths), drafted, verdict
+        counted.learn(tree, verdict)
         target.keep([0])
         draft.keep([])
+
+
+def _distributions(
+    warp: Callable[[torch.Tensor], np.ndarray], logits: torch.Tensor
+) -> DistributionOf:
+    """The distribution after each node, computed when it is first needed. logits: (nodes, vocab).
+    It raises BadModel if the node's logits overflowed."""
+    return cache(lambda node: warp(logits[node]))
 
 
 def tokens_per_step(steps: Sequence[DecodedStep]) -> float:

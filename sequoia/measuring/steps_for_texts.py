@@ -36,7 +36,7 @@ FixedLane = tuple[Tree, str]
 def fixed_lane(tree: Tree | object, verifier: str) -> FixedLane | None:
     """The lane, or None if its expected steps cannot be computed. They can if every step has the
     same tree and the verifier walks down from the root, child by child."""
-    if not isinstance(tree, Tree) or verifier_named(verifier).chances is None:
+    if not isinstance(tree, Tree) or verifier_named(verifier).from_leaves:
         return None
     return tree, verifier
 

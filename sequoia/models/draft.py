@@ -17,14 +17,15 @@ T = TypeVar("T")
 
 
 class Draft(ABC):
-    """A draft, for any number of runs. What follows describes it to people and to the planner.
+    """A draft, for any number of runs, or a target, which has the same fields. What follows
+    describes it to people and to the planner.
 
     vocab: the number of tokens in the vocabulary. limit: the longest text that it can process, in
     tokens. limit_reason: why that is less than its config states, or "". device: that of its
     logits. placement: where its weights are, in words, "" if all are on `device`.
     no_fast_forward: why no faster forward is in use, "" if one is in use or none exists.
     no_native_forward: why FastLlama is in use and not NativeLlama, or "".
-    no_gpu_verification: for a target, why the kernel that verifies trees on the GPU was rejected,
+    no_gpu_verification: of a target, why the kernel that verifies trees on the GPU was rejected,
     or "".
     """
 
@@ -58,8 +59,9 @@ class Draft(ABC):
         """The state of one run with at most `capacity` tokens."""
 
     def offered(self, trees: T) -> T:
-        """The TreeChoice `trees`, or one that leaves out those of its nodes for which the draft has
-        nothing to propose."""
+        """The TreeChoice that a run with this draft uses instead of `trees`, the one it was given:
+        the same, or one that leaves out those of its nodes for which the draft has nothing to
+        propose."""
         return trees
 
     def forget(self) -> None:  # noqa: B027  by default there is nothing

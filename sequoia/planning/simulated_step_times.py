@@ -67,17 +67,13 @@ class SimulatedClock:
 
 
 def phases(tree: Tree, profile: HardwareProfile) -> dict[str, float]:
-    """Predicted seconds of each phase of one step with `tree`. They sum to `step_seconds`."""
+    """Predicted seconds of each phase of one step with `tree`."""
     return SimulatedClock(profile).step(tree).phases
 
 
 def step_seconds(tree: Tree, profile: HardwareProfile) -> float:
     """Predicted seconds of one step with `tree`."""
-    return (
-        profile.verify_seconds(len(tree))
-        + profile.overhead(len(tree))
-        + sum(map(profile.level_seconds, tree.widths))
-    )
+    return sum(phases(tree, profile).values())
 
 
 def speedup(tokens: float, tree: Tree, profile: HardwareProfile) -> float:

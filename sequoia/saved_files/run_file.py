@@ -24,7 +24,6 @@ from sequoia.validate_input import (
     MAX_JSON_BYTES,
     as_file,
     items,
-    read_dict,
     read_file,
     require_size,
     shown,
@@ -155,12 +154,6 @@ class Run:
     def to_dict(self) -> dict[str, Any]:
         """The content of the run's file as JSON values."""
         return orjson.loads(self.to_json())
-
-    @classmethod
-    def from_dict(cls, data: Any) -> Run:
-        """The run in `data`, the JSON values of a run file. Raises BadTrace, and nothing else, if
-        they are not complete and valid."""
-        return read_dict(data, "run", BadTrace, _read)
 
     def to_json(self) -> str:
         """The text of a file that `from_json` reads. Raises BadTrace if it is too long, and

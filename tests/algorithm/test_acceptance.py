@@ -95,18 +95,10 @@ def test_invalid_power_laws_are_rejected(arguments: Any, named: Any) -> None:
     assert named in str(caught.value)
 
 
-def test_json_round_trip_is_exact() -> None:
-    rng = random.Random(2)
-    for _ in range(50):
-        weights = [rng.random() for _ in range(rng.randint(1, 40))]
-        acceptance = Acceptance(tuple(w / sum(weights) / 1.01 for w in weights))
-        assert Acceptance.from_json(acceptance.to_json()) == acceptance
-
-
 def test_damaged_files_raise_only_bad_acceptance() -> None:
     """A valid file in which one character was replaced is either read, or refused with
     BadAcceptance."""
-    good = Acceptance((0.5, 0.25, 0.0625)).to_json()
+    good = '{"format": "sequoia-acceptance", "version": 1, "rates": [0.5, 0.25, 0.0625]}'
     outcomes = set()
     for index in range(len(good)):
         for char in '"x9-[{}],.e ':

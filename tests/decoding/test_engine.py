@@ -24,6 +24,7 @@ from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.step_trace import StepTrace
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers import VERIFIERS
+from sequoia.decoding import engine
 from sequoia.decoding.engine import Decoder, plain, run
 from sequoia.errors import BadModel, BadSamplingParams
 from sequoia.models.pair import Pair
@@ -421,8 +422,10 @@ class _Breaks(Seeded):
         return super().accept(d, r)
 
 
-def test_a_run_that_breaks_leaves_the_next_one_alone() -> None:
-    decoder = Decoder(made(), PROMPTS[0], WARM, TREES["ragged"], chance=_Breaks(0))
+def test_a_run_that_breaks_leaves_the_next_one_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(engine, "chance_for", lambda *_: _Breaks(0))
+        decoder = Decoder(made(), PROMPTS[0], WARM, TREES["ragged"])
     caches = [weakref.ref(context.kv_cache) for context in decoder.contexts]
     with pytest.raises(InterruptedError):
         list(run(decoder))

@@ -69,12 +69,6 @@ def test_tokens_trees_and_acceptance_are_those_that_ran(run: Run, simulated: Run
     assert (simulated.texts, simulated.pieces) == (run.texts, run.pieces)
     for before, after in zip(run.steps, simulated.steps, strict=True):
         assert replace(after, seconds=before.seconds, clock="") == before
-    before, after = DecodeStats.fold(run.steps), DecodeStats.fold(simulated.steps)
-    assert (after.tokens, after.accepted, after.tried) == (
-        before.tokens,
-        before.accepted,
-        before.tried,
-    )
 
 
 def test_each_step_takes_the_time_of_its_own_tree(simulated: Run) -> None:

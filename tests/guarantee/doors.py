@@ -9,6 +9,7 @@ Acceptance, a Verifier with `draw` and `verify`), and plain numbers, tuples and 
 from __future__ import annotations
 
 import copy
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -548,16 +549,14 @@ def placed_pair() -> Pair:
 
 
 class SavedRun(NamedTuple):
-    """text: what the run added to its prompt, in `pieces` parts. accepted, rates: number and share
-    of accepted nodes by rank. sizes: number of nodes of each step's tree. how: the tree in
-    words."""
+    """text: what the run added to its prompt, in `pieces` parts. accepted: number of accepted nodes
+    by rank. sizes: number of nodes of each step's tree. how: the tree in words."""
 
     label: str
     text: str
     pieces: int
     tokens: int
     accepted: tuple[int, ...]
-    rates: tuple[float, ...]
     sizes: tuple[int, ...]
     finish: str | None
     verifier: str
@@ -625,15 +624,14 @@ def saved_again(text: str) -> str:
 
 
 def _saved_run(run: Run, verifier: str = "") -> SavedRun:
-    stats = DecodeStats.fold(run.steps)
+    ranks = Counter(one.tree.ranks[node] for one in run.steps for node in one.verdict.path[1:])
     pieces = [piece for step in run.steps for piece in step.text]
     return SavedRun(
         run.meta.get("label", ""),
         "".join(pieces),
         len(pieces),
-        stats.tokens,
-        stats.accepted,
-        stats.rates,
+        DecodeStats.fold(run.steps).tokens,
+        tuple(ranks[rank] for rank in range(max(ranks, default=-1) + 1)),
         tuple(len(one.tree) for one in run.steps),
         run.steps[-1].finish if run.steps else None,
         verifier or run.meta.get("verifier", ""),

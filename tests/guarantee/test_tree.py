@@ -148,7 +148,8 @@ def test_the_largest_trees_are_valid() -> None:
         Tree.kary(2, 10),
     ):
         assert len(tree) in (MAX_NODES, MAX_NODES - 1)
-        assert Tree.from_json(tree.to_json()) == tree
+        text = json.dumps({"format": "sequoia-tree", "version": 1, "parents": tree.parents})
+        assert Tree.from_json(text) == tree
 
 
 def test_from_parents_renumbers_and_keeps_the_order_of_siblings() -> None:
@@ -233,13 +234,6 @@ def test_impossible_shapes_are_rejected(make: Any, named: str) -> None:
     with pytest.raises(BadTree) as caught:
         make()
     assert named in str(caught.value)
-
-
-def test_json_round_trip() -> None:
-    rng = random.Random(4)
-    for _ in range(50):
-        tree = Tree.from_parents(random_parents(rng.randint(1, 200), rng))
-        assert Tree.from_json(tree.to_json()) == tree
 
 
 @pytest.mark.parametrize("parents", [[-1, 2, 1], [-1] + [0] * 1024, "-1", [[0]]])

@@ -27,12 +27,12 @@ from sequoia import (
     plain,
 )
 from sequoia.algorithm.expected_steps import ExpectedSteps
+from sequoia.algorithm.step_trace import common_tokens
 from sequoia.diagnosis.compare_runs import (
     SAME_TEXT,
     LaneRun,
     LaneRuns,
     Step,
-    common_tokens,
     compare_pair,
     speedup,
 )

@@ -4,7 +4,7 @@ rule."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,16 +46,6 @@ class Verdict:
     path: Many[Node]
     bonus: Count
     trials: Many[Trial]
-
-    def decided(self, tree: Tree) -> Iterator[tuple[int, bool]]:
-        """For each node on the path, its children up to the accepted one, or all of them if none
-        was accepted. Each is given as (child, whether it was accepted). The pairs do not depend on
-        the order of the trials, which differs between rules."""
-        for node, taken in zip(self.path, (*self.path[1:], None), strict=True):
-            for child in tree.children[node]:
-                yield child, child == taken
-                if child == taken:
-                    break
 
 
 DistributionOf = Callable[[int], np.ndarray]  # node -> distribution of the next token (vocab,)

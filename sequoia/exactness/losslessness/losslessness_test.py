@@ -112,8 +112,8 @@ def samples(models: Models, decoding: Decoding, cells: Cells, seed: int) -> Iter
     rule = decoding.rule
     # Only the first `cells.places` tokens are counted. A rule that walks down from the root has
     # chosen them before it uses p and q of later positions, so those may be wrong. A rule that
-    # starts at the leaves (its `chances` is None) needs p and q at all positions.
-    places = math.inf if rule.chances is None else cells.places
+    # starts at the leaves needs p and q at all positions.
+    places = math.inf if rule.from_leaves else cells.places
     p = _up_to(models.p, places)
     q = _up_to(models.q, places)
     seeds = random.Random(f"samples {seed}")

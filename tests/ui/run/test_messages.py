@@ -86,7 +86,7 @@ def test_a_file_with_a_wrong_description_is_refused_by_the_name_of_its_field(
     data = live.recording.log().lanes[0].run.to_dict()
     data["meta"][field] = WRONG_META[field]
     with pytest.raises(BadTrace, match=rf"^meta\.{field}") as caught:
-        Run.from_dict(data)
+        Run.from_json(json.dumps(data))
     assert len(str(caught.value)) < 300
 
 
