@@ -19,7 +19,7 @@ from sequoia.algorithm.expected_tokens import expected_tokens
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.step_trace import DecodeStats, StepTrace
 from sequoia.algorithm.tree import Tree
-from sequoia.decoding.dynamic_tree import Dynamic
+from sequoia.decoding.dynamic_tree import DynamicChoice
 from sequoia.decoding.engine import Decoder, plain, run
 from sequoia.decoding.race import Lane, Race
 from sequoia.decoding.recorder import Recorder
@@ -40,7 +40,7 @@ __all__ = [
     "BadSamplingParams",
     "DecodeStats",
     "Decoder",
-    "Dynamic",
+    "DynamicChoice",
     "HardwareProfile",
     "Lane",
     "Pair",

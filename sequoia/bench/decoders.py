@@ -16,7 +16,7 @@ from sequoia.algorithm.step_trace import DecodeStats, StepTrace, emitted_tokens
 from sequoia.algorithm.tree import Tree
 from sequoia.assets_folder import ASSETS
 from sequoia.bench.command import text_list
-from sequoia.decoding.dynamic_tree import Dynamic
+from sequoia.decoding.dynamic_tree import DynamicChoice
 from sequoia.decoding.engine import Decoder, plain, run
 from sequoia.decoding.tree_choice import TreeChoice
 from sequoia.errors import OutOfMemory
@@ -104,7 +104,7 @@ def _dynamic(
     return Contestant(
         "dynamic while decoding",
         "dynamic",
-        lambda: _with_tree(pair, Dynamic(acceptance, profile, temperature, *limits)),
+        lambda: _with_tree(pair, DynamicChoice(acceptance, profile, temperature, *limits)),
     )
 
 

@@ -119,9 +119,9 @@ def _worth_of_last(acceptance: Acceptance, most: int, levels: int) -> float:
     return best_first(acceptance, most, levels).gains[-1]
 
 
-class Dynamic:
+class DynamicChoice:
     """A TreeChoice that grows a new tree at every step, of at most `most` nodes and `levels`
-    levels. Use a new Dynamic for each run, because it learns from the steps.
+    levels. Use a new DynamicChoice for each run, because it learns from the steps.
 
     acceptance: the acceptance rates assumed before the first step. profile: the times of the
     machine for which the trees are planned. temperature: the run's temperature.

@@ -26,7 +26,7 @@ from sequoia.algorithm.sampling import Chance, Drawn, checked, draft_warp, overf
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.verifier import Verdict, Verifier
-from sequoia.decoding.tree_choice import DynamicTree
+from sequoia.decoding.tree_choice import GrowingTree
 from sequoia.models.cache_and_mask import DynamicTreeLayout, TreeLayout
 from sequoia.models.draft import DraftContext
 from sequoia.models.tree_forward import Context
@@ -125,7 +125,7 @@ class Drafter:
         self._used = 0
         return Drafted(self.unread[-1], tree)
 
-    def fill(self, shape: Tree | DynamicTree, clock: Clock) -> Drafted:
+    def fill(self, shape: Tree | GrowingTree, clock: Clock) -> Drafted:
         """The tree `shape`, filled with tokens; a dynamic tree is filled while it grows."""
         if isinstance(shape, Tree):
             return self._fill_fixed(shape, clock)
@@ -143,7 +143,7 @@ class Drafter:
         drafted.refuse_nan()
         return drafted
 
-    def _fill_growing(self, shape: DynamicTree, clock: Clock) -> Drafted:
+    def _fill_growing(self, shape: GrowingTree, clock: Clock) -> Drafted:
         drafted = self.begin()
         layout = self._dynamic_layout
         layout.clear()
@@ -270,7 +270,7 @@ class HostStep:
         # q (float32) of all inner nodes is kept during the step; there are fewer than `nodes`
         return Counter({draft.device: 4 * nodes * draft.model.vocab})
 
-    def __call__(self, shape: Tree | DynamicTree, clock: Clock) -> Verified:
+    def __call__(self, shape: Tree | GrowingTree, clock: Clock) -> Verified:
         """Draft `shape` and verify it. Afterwards the caller must reduce both KV caches to the
         accepted path. `clock` times the passes of draft and target. Raises BadModel if logits
         that are needed overflowed."""

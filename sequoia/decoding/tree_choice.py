@@ -13,7 +13,7 @@ from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.verifier import Verdict
 
 
-class DynamicTree(Protocol):
+class GrowingTree(Protocol):
     """A tree that grows level by level while it is drafted, numbered breadth first."""
 
     @property
@@ -50,9 +50,9 @@ class TreeChoice(Protocol):
         """The maximum number of nodes of a step's tree, root included."""
         ...
 
-    def next(self, levels: int) -> Tree | DynamicTree:
+    def next(self, levels: int) -> Tree | GrowingTree:
         """The next step's tree, of at most `levels` levels. A Tree is known before drafting. A
-        DynamicTree grows while it is drafted."""
+        GrowingTree grows while it is drafted."""
         ...
 
     def learn(self, tree: Tree, verdict: Verdict) -> None:

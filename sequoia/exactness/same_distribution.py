@@ -95,10 +95,10 @@ def find_position(
 
 
 @dataclass(frozen=True)
-class Cell:
-    """One cell of the chi-square test: one token, or all tokens too rare for a cell of their own if
-    `token` is None. more: whether the cell of a token also includes those rare tokens. share: the
-    cell's probability under the target distribution. seen: how often its tokens were drawn."""
+class Bin:
+    """One bin of the chi-square test: one token, or all tokens too rare for a bin of their own if
+    `token` is None. more: whether the bin of a token also includes those rare tokens. share: the
+    bin's probability under the target distribution. seen: how often its tokens were drawn."""
 
     token: int | None
     share: float
@@ -129,7 +129,7 @@ class FirstTokens:
         return sum(self.counts.values())
 
     @cached_property
-    def cells(self) -> tuple[Cell, ...]:
+    def cells(self) -> tuple[Bin, ...]:
         """The cells of the test, the most probable token first. The last cell includes all tokens
         without a cell of their own."""
         return _cells(self.distribution, self.counts, self.draws)
@@ -161,15 +161,15 @@ class FirstTokens:
         return "differs" if self.fit.differs else "poor" if self.fit.p_value < POOR else "fits"
 
 
-def _cells(distribution: torch.Tensor, counts: Mapping[int, int], draws: int) -> tuple[Cell, ...]:
+def _cells(distribution: torch.Tensor, counts: Mapping[int, int], draws: int) -> tuple[Bin, ...]:
     """The groups of `chi_square.groups` for a test of `draws` draws, as cells. The last cell
     includes all tokens that no other cell has."""
     *alone, last = chi_square.groups(distribution.cpu().numpy(), draws, MIN_EXPECTED)
-    cells = [Cell(token, float(distribution[token]), counts.get(token, 0)) for (token,) in alone]
+    cells = [Bin(token, float(distribution[token]), counts.get(token, 0)) for (token,) in alone]
     share = max(1 - sum(cell.share for cell in cells), 0.0)
     seen = sum(counts.values()) - sum(cell.seen for cell in cells)
     token = last[0] if float(distribution[last[0]]) * draws >= MIN_EXPECTED else None
-    return *cells, Cell(token, share, seen, token is not None and len(last) > 1)
+    return *cells, Bin(token, share, seen, token is not None and len(last) > 1)
 
 
 def first_token_distribution(

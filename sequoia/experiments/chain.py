@@ -22,7 +22,7 @@ from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.sequoia import SEQUOIA
 from sequoia.algorithm.verifiers.traversal import TRAVERSAL
-from sequoia.decoding.dynamic_tree import Dynamic
+from sequoia.decoding.dynamic_tree import DynamicChoice
 from sequoia.decoding.tree_choice import TreeChoice
 from sequoia.errors import BadPair
 from sequoia.experiments.experiment import Cell, Entry, Experiment, Places, Settings, Unit, grid
@@ -156,7 +156,7 @@ RIVALS: dict[str, Callable[[Plans], TreeChoice]] = {
     "chain": lambda plans: plans.chain,
     "stopping": lambda plans: StoppingChain(plans.stop.max_nodes, plans.stop.min_prob),
     "tree": lambda plans: plans.tree,
-    "dynamic": lambda plans: Dynamic(
+    "dynamic": lambda plans: DynamicChoice(
         plans.acceptance, plans.profile, plans.temperature, NODES, USUAL_LEVELS
     ),
 }

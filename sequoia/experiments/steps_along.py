@@ -23,7 +23,7 @@ from sequoia.algorithm.tree import MAX_NODES, Tree
 from sequoia.algorithm.verifiers import verifier_named
 from sequoia.algorithm.verifiers.verifier import DistributionOf, Verdict
 from sequoia.decoding.step import Drafted, Drafter
-from sequoia.decoding.tree_choice import DynamicTree, TreeChoice
+from sequoia.decoding.tree_choice import GrowingTree, TreeChoice
 from sequoia.experiments.texts import Text
 from sequoia.models.cache_and_mask import TreeLayout
 from sequoia.models.pair import Pair
@@ -161,7 +161,7 @@ class _CountedPasses:
         self.most = inner.most
         self.fronts: list[tuple[int, ...]] = []
 
-    def next(self, levels: int) -> Tree | DynamicTree:
+    def next(self, levels: int) -> Tree | GrowingTree:
         shape = self._inner.next(levels)
         self.fronts = list(shape.inner) if isinstance(shape, Tree) else []
         return shape if isinstance(shape, Tree) else _CountedShape(shape, self.fronts)
@@ -173,7 +173,7 @@ class _CountedPasses:
 class _CountedShape:
     """A dynamic tree that appends the nodes of each draft pass to `fronts`."""
 
-    def __init__(self, inner: DynamicTree, fronts: list[tuple[int, ...]]) -> None:
+    def __init__(self, inner: GrowingTree, fronts: list[tuple[int, ...]]) -> None:
         self._inner = inner
         self._fronts = fronts
 

@@ -49,7 +49,7 @@ _ENVIRONMENT = {
 
 
 @dataclass(frozen=True)
-class Progress:
+class DownloadProgress:
     """Progress of the download of `model`, in bytes. rate: bytes per second just now."""
 
     model: str
@@ -99,7 +99,7 @@ class Downloads:
 
     def __init__(
         self,
-        on_progress: Callable[[Progress], None] = lambda _: None,
+        on_progress: Callable[[DownloadProgress], None] = lambda _: None,
         should_stop: ShouldStop = lambda: False,
         online: bool | None = None,
     ) -> None:
@@ -160,7 +160,7 @@ class Downloads:
             state |= {"bytes": total - here} if "folder" in news else news
             if weights:
                 done = here + int(state["bytes"])
-                self._on_progress(Progress(listing.model, done, total, state["rate"]))
+                self._on_progress(DownloadProgress(listing.model, done, total, state["rate"]))
             if "folder" in news:
                 return Path(news["folder"])
         raise NotDownloaded(f"the download of {listing.model} ended without a message")

@@ -16,7 +16,7 @@ from typing import Any
 
 from sequoia.algorithm.progress import ShouldStop
 from sequoia.loading.compare_tokenizers import checked_tokenizer, matching_tokenizer
-from sequoia.loading.download import Downloads, Listing, Progress, require_room
+from sequoia.loading.download import DownloadProgress, Downloads, Listing, require_room
 from sequoia.loading.layer_drafts import is_layer_draft, refuse_layers_as_target
 from sequoia.loading.model_checks import (
     PassedCheck,
@@ -29,7 +29,7 @@ from sequoia.loading.pair_request import PairRequest
 from sequoia.models.compare_logits import TEXT
 
 # progress of a download, a passed check, or a sentence about the current step
-LoadNews = Progress | PassedCheck | str
+LoadNews = DownloadProgress | PassedCheck | str
 OnProgress = Callable[[LoadNews], None]
 
 
@@ -97,7 +97,7 @@ def printer() -> OnProgress:
     printed = dict[str, int]()
 
     def on_progress(news: LoadNews) -> None:
-        if isinstance(news, Progress) and (
+        if isinstance(news, DownloadProgress) and (
             part := 20 * news.done // max(news.total, 1)
         ) != printed.get(news.model):
             printed[news.model] = part

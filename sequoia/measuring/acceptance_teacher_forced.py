@@ -30,7 +30,7 @@ from sequoia.algorithm.verifiers.sequoia import SEQUOIA
 from sequoia.algorithm.verifiers.verifier import Verifier
 from sequoia.decoding.engine import plain
 from sequoia.errors import BadTree
-from sequoia.measuring.counted_acceptance import AcceptanceByLevel, Cell, CountedAcceptance
+from sequoia.measuring.counted_acceptance import AcceptanceByLevel, CountedAcceptance, Counts
 from sequoia.models.cache_and_mask import TreeLayout
 from sequoia.models.draft import Draft
 from sequoia.models.pair import Pair
@@ -72,7 +72,7 @@ def teacher_forced_acceptance(
         positions += len(text)
         repeated.append(repetition(judged))
     accepted = tuple(totals.tolist())
-    cells = {(0, rank): Cell(positions, count) for rank, count in enumerate(accepted)}
+    cells = {(0, rank): Counts(positions, count) for rank, count in enumerate(accepted)}
     return CountedAcceptance(
         accepted, positions, statistics.fmean(repeated), AcceptanceByLevel(cells)
     )

@@ -31,7 +31,7 @@ LEAST = 5.0  # below this expected count, the normal approximation is too poor
 
 
 @dataclass(frozen=True)
-class Cell:
+class Counts:
     """Counts for one depth and rank. visits: nodes of this depth that were on a step's accepted
     path and had a child of this rank. accepted: how many of these children were accepted. In
     teacher-forced counts (acceptance_teacher_forced.py), visits are positions of the text, and
@@ -48,31 +48,31 @@ class Cell:
     def interval(self) -> tuple[float, float]:
         return wilson(self.accepted, self.visits)
 
-    def __add__(self, other: Cell) -> Cell:
-        return Cell(self.visits + other.visits, self.accepted + other.accepted)
+    def __add__(self, other: Counts) -> Counts:
+        return Counts(self.visits + other.visits, self.accepted + other.accepted)
 
 
 @dataclass(frozen=True)
 class AcceptanceByLevel:
-    """Cells by (depth of the node, rank of the child), both from 0."""
+    """Counts by (depth of the node, rank of the child), both from 0."""
 
-    cells: Mapping[tuple[int, int], Cell] = field(default_factory=dict)
+    cells: Mapping[tuple[int, int], Counts] = field(default_factory=dict)
 
     @classmethod
     def fold(cls, traces: Iterable[StepTrace]) -> AcceptanceByLevel:
         """Counts of all steps. A node without a child of rank k is not counted for rank k."""
-        cells: dict[tuple[int, int], Cell] = {}
+        cells: dict[tuple[int, int], Counts] = {}
         for trace in traces:
             onward = set(trace.verdict.path)
             for depth, node in enumerate(trace.verdict.path):
                 for rank, child in enumerate(trace.tree.children[node]):
-                    cells[depth, rank] = cells.get((depth, rank), Cell()) + Cell(
+                    cells[depth, rank] = cells.get((depth, rank), Counts()) + Counts(
                         1, int(child in onward)
                     )
         return cls(cells)
 
     def __add__(self, other: AcceptanceByLevel) -> AcceptanceByLevel:
-        none = Cell()
+        none = Counts()
         keys = self.cells.keys() | other.cells.keys()
         return AcceptanceByLevel(
             {key: self.cells.get(key, none) + other.cells.get(key, none) for key in keys}
@@ -86,11 +86,11 @@ class AcceptanceByLevel:
     def ranks(self) -> int:
         return 1 + max((rank for _, rank in self.cells), default=-1)
 
-    def by_rank(self, rank: int, but: int | None = None) -> Cell:
+    def by_rank(self, rank: int, but: int | None = None) -> Counts:
         """The counts of `rank` summed over all depths, except depth `but`."""
         return sum(
             (cell for (depth, k), cell in self.cells.items() if k == rank and depth != but),
-            Cell(),
+            Counts(),
         )
 
 
@@ -123,8 +123,8 @@ class DepthTest:
     compared: int
     depth: int = 0
     rank: int = 0
-    here: Cell = Cell()
-    elsewhere: Cell = Cell()
+    here: Counts = Counts()
+    elsewhere: Counts = Counts()
     p_value: float = 1.0
 
 
@@ -144,14 +144,14 @@ def depth_test(by_level: AcceptanceByLevel) -> DepthTest:
     return DepthTest(holds, len(found), depth, rank, here, elsewhere, corrected)
 
 
-def _enough(a: Cell, b: Cell) -> bool:
+def _enough(a: Counts, b: Counts) -> bool:
     if not a.visits or not b.visits:
         return False
     pooled = (a + b).rate
     return all(min(cell.visits * pooled, cell.visits * (1 - pooled)) >= LEAST for cell in (a, b))
 
 
-def _p_value(a: Cell, b: Cell) -> float:
+def _p_value(a: Counts, b: Counts) -> float:
     """The probability that `a` and `b` differ at least this much if both have the same true rate
     (two-sided, normal approximation)."""
     pooled = (a + b).rate
@@ -241,7 +241,7 @@ def count_acceptance(
         # if one token was left
         visited += len(traces) - (len(traces[-1].tree) == 1)
         repeated.append(repetition(emitted_tokens(traces)))
-    root = [by_level.cells.get((0, rank), Cell()) for rank in range(len(tree.children[0]))]
+    root = [by_level.cells.get((0, rank), Counts()) for rank in range(len(tree.children[0]))]
     return CountedAcceptance(
         tuple(cell.accepted for cell in root),
         visited if root else 0,

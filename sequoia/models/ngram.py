@@ -152,7 +152,7 @@ class LookedUpTrees:
 
 
 class FoundPart:
-    """A DynamicTree: the nodes of `planned` whose parents' distributions have tokens for them. A
+    """A GrowingTree: the nodes of `planned` whose parents' distributions have tokens for them. A
     distribution that rules out no token is one for which nothing was found."""
 
     def __init__(self, planned: Tree) -> None:

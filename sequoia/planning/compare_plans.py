@@ -79,7 +79,7 @@ _MIN_RATIO = 1.05  # a smaller predicted lead may be an error of the prediction
 
 
 @dataclass(frozen=True)
-class Elsewhere:
+class OtherMachine:
     """clock: the name of the machine's simulated clock. ratio: the predicted speed of the tree
     planned for that machine, divided by that of the best chain there."""
 
@@ -87,7 +87,7 @@ class Elsewhere:
     ratio: float
 
 
-def tree_elsewhere(acceptance: Acceptance, clocks: Iterable[SimulatedClock]) -> Elsewhere | None:
+def tree_elsewhere(acceptance: Acceptance, clocks: Iterable[SimulatedClock]) -> OtherMachine | None:
     """The first machine in `clocks` for which the planned tree is predicted to be at least 5%
     faster than the best chain; None if there is no such machine."""
     for clock in clocks:
@@ -95,7 +95,7 @@ def tree_elsewhere(acceptance: Acceptance, clocks: Iterable[SimulatedClock]) -> 
         chain = best_chain(acceptance, clock.profile)
         ratio = tree.predicted_speedup / chain.predicted_speedup
         if ratio >= _MIN_RATIO:
-            return Elsewhere(clock.name, ratio)
+            return OtherMachine(clock.name, ratio)
     return None
 
 

@@ -33,7 +33,7 @@ METHODS = (OURS, SEQUENCES, "top-k")
 
 
 @dataclass(frozen=True)
-class Result:
+class PaperResult:
     """A result of the paper. tokens: emitted tokens per step. speedup: over plain decoding. tree:
     used in place of the verified tree (see the top of this file, and `sequences` of PaperTable)."""
 
@@ -50,7 +50,7 @@ class PaperRow:
 
     texts: str
     temperature: float | None
-    results: tuple[Result, ...]
+    results: tuple[PaperResult, ...]
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class PaperTable:
             date=figures["date"],
         )
 
-    def simulated(self, result: Result) -> float:
+    def simulated(self, result: PaperResult) -> float:
         """The speed-up over plain decoding with the paper's tokens per step and simulated times."""
         return speedup(result.tokens, result.tree, self.profile)
 
@@ -145,7 +145,7 @@ def _row(data: Mapping[str, Any], sequences: tuple[int, int] | None) -> PaperRow
     tree = best_tree(paper_acceptance().smoothed(), data["nodes"], data["levels"])
     trees = {SEQUENCES: Tree.sequences(sequences[0], sequences[1])} if sequences else {}
     results = tuple(
-        Result(method, tokens, speedup, trees.get(method, tree))
+        PaperResult(method, tokens, speedup, trees.get(method, tree))
         for method, (tokens, speedup) in _in_order(data["results"])
     )
     return PaperRow(data["texts"], data["temperature"], results)

@@ -18,7 +18,7 @@ from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.verifier import Verdict
-from sequoia.decoding.dynamic_tree import CalibratedTree, Calibration, Costs, Dynamic
+from sequoia.decoding.dynamic_tree import CalibratedTree, Calibration, Costs, DynamicChoice
 from sequoia.decoding.engine import Decoder, plain, run
 from sequoia.models.pair import Pair
 from sequoia.planning.hardware_profile import HardwareProfile
@@ -53,7 +53,7 @@ def test_sampled_runs_follow_the_target_distribution() -> None:
     for seed in range(600):
         # Temperature 0.0 here, although the run has 1.0. Even the first tree then depends on the
         # draft's probabilities.
-        tree_choice = Dynamic(RATES, profile(), 0.0, 24, 4)
+        tree_choice = DynamicChoice(RATES, profile(), 0.0, 24, 4)
         steps = [*run(Decoder(pair, "a", dataclasses.replace(params, seed=seed), tree_choice))]
         trees |= {step.tree for step in steps}
         results.append(tuple(emitted(steps)))
@@ -67,7 +67,7 @@ def test_greedy_text_equals_plain_decoding_and_every_run_emits_all_tokens(
     prompt: str, temperature: float
 ) -> None:
     params = SamplingParams(temperature=temperature, max_new_tokens=40, ignore_eos=True)
-    tree_choice = Dynamic(RATES, profile(), temperature, 24, 6)
+    tree_choice = DynamicChoice(RATES, profile(), temperature, 24, 6)
     steps = [*run(Decoder(tiny_pair(), prompt, params, tree_choice))]
     assert len(emitted(steps)) == 40
     assert all(len(step.tree) <= 24 and step.tree.levels <= 6 for step in steps)
@@ -107,7 +107,7 @@ def test_the_draft_catches_up_after_steps_without_it() -> None:
 
 def test_a_dynamic_tree_on_one_level_is_plain_decoding() -> None:
     params = SamplingParams(max_new_tokens=6, ignore_eos=True)
-    tree_choice = Dynamic(RATES, profile(), 0.0, most=24, levels=1)
+    tree_choice = DynamicChoice(RATES, profile(), 0.0, most=24, levels=1)
     steps = [*run(Decoder(tiny_pair(), PROMPTS[0], params, tree_choice))]
     assert {step.tree for step in steps} == {Tree.chain(1)}
     assert emitted(steps) == emitted(plain(tiny_pair(), PROMPTS[0], params))
@@ -118,7 +118,7 @@ def test_the_draft_keeps_what_was_accepted_of_a_grown_tree() -> None:
     equal to its target: with an intact cache, every path reaches a leaf."""
     params = SamplingParams(max_new_tokens=60, ignore_eos=True)
     for step in run(
-        Decoder(same_pair(), PROMPTS[0], params, Dynamic(RATES, profile(), 0.0, 24, 6))
+        Decoder(same_pair(), PROMPTS[0], params, DynamicChoice(RATES, profile(), 0.0, 24, 6))
     ):
         if step.finish is None:
             assert not step.tree.children[step.verdict.path[-1]]
@@ -129,7 +129,7 @@ def test_q_equals_that_of_a_fresh_draft_pass() -> None:
     whole text."""
     pair = tiny_pair()
     params = SamplingParams(temperature=0.9, max_new_tokens=24, ignore_eos=True, seed=2)
-    decoder = Decoder(pair, PROMPTS[0], params, Dynamic(RATES, profile(), 0.9, 16, 5))
+    decoder = Decoder(pair, PROMPTS[0], params, DynamicChoice(RATES, profile(), 0.9, 16, 5))
     text = list(decoder.prompt)
     for step in run(decoder):
         for node in range(1, len(step.tree)):
@@ -143,7 +143,7 @@ def test_q_equals_that_of_a_fresh_draft_pass() -> None:
 # -- how trees adapt -------------------------------------------------------------------------------
 
 
-def grown_by(tree_choice: Dynamic) -> list[int]:
+def grown_by(tree_choice: DynamicChoice) -> list[int]:
     """The numbers of nodes and levels of the tree that `tree_choice` grows for a draft of medium
     probabilities."""
     dynamic = tree_choice.next(8)
@@ -155,7 +155,7 @@ def grown_by(tree_choice: Dynamic) -> list[int]:
 def test_a_dynamic_tree_learns_how_good_the_draft_is() -> None:
     """Nothing is accepted from the first 1500 trees. From each of the next 1500, the whole first
     branch is accepted. In the end, what was learnt from the first 1500 no longer counts."""
-    tree_choice = Dynamic(RATES, profile(), 1.0, 16, 8)
+    tree_choice = DynamicChoice(RATES, profile(), 1.0, 16, 8)
     sizes = [grown_by(tree_choice)]
     for accepts in (False, True):
         for _ in range(1500):

@@ -51,7 +51,7 @@ from sequoia.decoding.cuda.kernel_check import Case, by_kernel, by_reference, ra
 from sequoia.decoding.dynamic_tree import CalibratedTree, Calibration, Costs
 from sequoia.decoding.engine import Decoder, plain, run
 from sequoia.decoding.recorder import Recorder
-from sequoia.decoding.tree_choice import DynamicTree
+from sequoia.decoding.tree_choice import GrowingTree
 from sequoia.errors import BadAcceptance, BadModel, BadPrompt, BadTrace, BadTree
 from sequoia.exactness.losslessness import losslessness_test, tested_models
 from sequoia.exactness.losslessness.bugs import BUGS
@@ -104,8 +104,8 @@ __all__ = [
     "Context",
     "DPTable",
     "Distribution",
-    "DynamicTree",
     "Enumerator",
+    "GrowingTree",
     "HardwareProfile",
     "Model",
     "Pair",
@@ -179,12 +179,12 @@ def warped(
 # -- trees that grow while they are drafted --------------------------------------------------------
 
 
-def chain_while_sure(most: int, surest: float) -> DynamicTree:
+def chain_while_sure(most: int, surest: float) -> GrowingTree:
     """A chain that ends after its first token of a draft probability below `surest`."""
     return ChainWhileSure(most, surest)
 
 
-def part_that_a_lookup_fills(planned: Tree) -> DynamicTree:
+def part_that_a_lookup_fills(planned: Tree) -> GrowingTree:
     """The nodes of `planned` for which the draft's distributions have tokens."""
     return FoundPart(planned)
 
@@ -194,7 +194,7 @@ def found_after(text: Sequence[int]) -> Mapping[int, int]:
     return Followers(text).found()
 
 
-def calibrated_tree(most: int, levels: int) -> DynamicTree:
+def calibrated_tree(most: int, levels: int) -> GrowingTree:
     """A dynamic tree. Levels cost nothing and nodes little, so that its shape differs after
     different draws."""
     rates = Acceptance((0.5, 0.2, 0.1))

@@ -17,8 +17,8 @@ import torch
 from doors import (
     VERIFIERS,
     Distribution,
-    DynamicTree,
     Enumerator,
+    GrowingTree,
     Model,
     Text,
     Tree,
@@ -204,7 +204,7 @@ EXACT = {**VERIFIERS, "topk": mutant(VERIFIERS["topk"], draw=_top)}
 
 
 def grown(
-    shape: DynamicTree, verifier: Verifier, q: Model, prefix: Text, chance: Any
+    shape: GrowingTree, verifier: Verifier, q: Model, prefix: Text, chance: Any
 ) -> tuple[list[int], list[Text]]:
     """`drafted` for a dynamic tree. Afterwards, `shape.tree` is the tree. `shape` sees q as floats;
     tokens are drawn from q itself, which may contain Fractions."""
@@ -222,7 +222,7 @@ def grown(
 
 
 def grown_step(
-    shape: DynamicTree,
+    shape: GrowingTree,
     verifier: Verifier,
     p: Model,
     q: Model,

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from doors import (
-    DynamicTree,
+    GrowingTree,
     Tree,
     calibrated_tree,
     chain_while_sure,
@@ -36,19 +36,19 @@ VOCAB = 3
 VERIFIERS = ("sequoia", "traversal")
 
 
-def chain() -> DynamicTree:
+def chain() -> GrowingTree:
     return chain_while_sure(4, 0.4)
 
 
-def dynamic() -> DynamicTree:
+def dynamic() -> GrowingTree:
     return calibrated_tree(5, 3)
 
 
-def found_part() -> DynamicTree:
+def found_part() -> GrowingTree:
     return part_that_a_lookup_fills(Tree((-1, 0, 0, 1, 1, 2)))
 
 
-Shape = Callable[[], DynamicTree]
+Shape = Callable[[], GrowingTree]
 SHAPES: dict[str, Shape] = {
     "stopping chain": chain,
     "dynamic tree": dynamic,
@@ -66,7 +66,7 @@ def off_by(found: Distribution, p: Model, length: int) -> Any:
 
 
 def one_step(
-    shape: Callable[[], DynamicTree],
+    shape: Callable[[], GrowingTree],
     verifier: str,
     p: Model,
     q: Model,

@@ -23,8 +23,8 @@ from sequoia import load_pair
 from sequoia.errors import BadModel, NotDownloaded, OutOfMemory, Stopped
 from sequoia.loading import download, download_worker
 from sequoia.loading.download import (
+    DownloadProgress,
     Downloads,
-    Progress,
 )
 from sequoia.loading.find_pair import LoadNews
 from sequoia.loading.load import fetch
@@ -103,7 +103,7 @@ def test_a_pair_is_downloaded_checked_and_loaded_with_progress(hub: FakeHub, mod
         on_progress=reported.append,
     )
     assert pair.name == "owner/model + owner/model"
-    progress = [news for news in reported if isinstance(news, Progress)]
+    progress = [news for news in reported if isinstance(news, DownloadProgress)]
     assert (
         progress[-1].done
         == progress[-1].total
@@ -169,7 +169,7 @@ def test_a_pair_that_this_machine_can_never_hold_is_not_fetched(
 
 
 def begun(
-    hub: FakeHub, big: Path, reported: list[Progress]
+    hub: FakeHub, big: Path, reported: list[DownloadProgress]
 ) -> tuple[threading.Event, threading.Thread, list[BaseException]]:
     """Starts a slow transfer and waits until part of it has arrived. Returns the event that
     stops it, its thread, and a list for the Stopped error."""
@@ -194,7 +194,7 @@ def begun(
 
 
 def test_a_stopped_download_continues_where_it_stopped(hub: FakeHub, big: Path) -> None:
-    reported: list[Progress] = []
+    reported: list[DownloadProgress] = []
     stop, thread, problems = begun(hub, big, reported)
     stop.set()
     thread.join(20)

@@ -16,7 +16,7 @@ from safetensors.torch import load_file, save_file
 
 from sequoia import SamplingParams, Tree, load_pair, speculate
 from sequoia.errors import BadModel, NotDownloaded
-from sequoia.loading.download import Downloads, Progress
+from sequoia.loading.download import DownloadProgress, Downloads
 from sequoia.loading.find_pair import LoadNews
 from sequoia.loading.model_checks import check_source, local_bytes
 from sequoia.loading.model_files import INDEX, ONE_FILE, cached, files_in
@@ -84,7 +84,7 @@ def test_exactly_these_files_are_downloaded_and_counted(
     )
     asked = {path.split(f"/resolve/{COMMIT}/")[1] for path in hub.files_asked}
     assert {name for name in asked if name.endswith(".safetensors")} == set(files)
-    totals = {news.total for news in reported if isinstance(news, Progress)}
+    totals = {news.total for news in reported if isinstance(news, DownloadProgress)}
     small = sum(path.stat().st_size for path in folder.glob("*.json*"))
     assert totals == {local_bytes(folder) + small}
     hub.asked.clear()

@@ -12,7 +12,7 @@ from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.verifier import Trial, Verdict
 from sequoia.measuring.counted_acceptance import (
     AcceptanceByLevel,
-    Cell,
+    Counts,
     counting_tree,
     depth_test,
     wilson,
@@ -65,15 +65,15 @@ def test_counts_of_three_steps_by_hand() -> None:
     tree = Tree((-1, 0, 0, 1, 1, 1))  # the root has children 1 and 2; node 1 has 3, 4, 5
     by_level = AcceptanceByLevel.fold([step(tree, (0, 1, 4)), step(tree, (0, 2)), step(tree, (0,))])
     assert by_level.cells == {
-        (0, 0): Cell(3, 1),
-        (0, 1): Cell(3, 1),
-        (1, 0): Cell(1, 0),
-        (1, 1): Cell(1, 1),
-        (1, 2): Cell(1, 0),
+        (0, 0): Counts(3, 1),
+        (0, 1): Counts(3, 1),
+        (1, 0): Counts(1, 0),
+        (1, 1): Counts(1, 1),
+        (1, 2): Counts(1, 0),
     }
     assert (by_level.depths, by_level.ranks) == (2, 3)
-    assert by_level.by_rank(0) == Cell(4, 1)
-    assert by_level.by_rank(0, but=0) == Cell(1, 0)
+    assert by_level.by_rank(0) == Counts(4, 1)
+    assert by_level.by_rank(0, but=0) == Counts(1, 0)
 
 
 def test_an_interval_is_that_of_the_literature_and_contains_its_rate() -> None:

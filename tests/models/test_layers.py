@@ -15,7 +15,7 @@ from transformers import DogeConfig, Gemma3TextConfig, LlamaConfig, Phi3Config
 from sequoia import (
     Acceptance,
     Decoder,
-    Dynamic,
+    DynamicChoice,
     HardwareProfile,
     Lane,
     Pair,
@@ -158,7 +158,7 @@ TIMES = HardwareProfile(
     "tree_choice",
     [
         lambda: Tree.kary(2, 4),
-        lambda: Dynamic(RATES, TIMES, 0.0, 24, 6),
+        lambda: DynamicChoice(RATES, TIMES, 0.0, 24, 6),
     ],
     ids=["k-ary", "dynamic"],
 )

@@ -14,7 +14,7 @@ from typing import Any
 
 from sequoia import Pair, SequoiaError
 from sequoia.errors import BadModel
-from sequoia.loading.download import Progress
+from sequoia.loading.download import DownloadProgress
 from sequoia.loading.find_pair import LoadNews
 from sequoia.loading.load import fetch, load
 from sequoia.loading.model_checks import PassedCheck, checked_device, checked_dtype
@@ -38,7 +38,7 @@ class Report:
     done: whether the new models are in use."""
 
     words: str
-    progress: Progress | None = None
+    progress: DownloadProgress | None = None
     checks: tuple[PassedCheck, ...] = ()
     over: bool = False
     error: str | None = None
@@ -104,7 +104,7 @@ class LoadJob(Job[Report]):
     def _on_progress(self, news: LoadNews) -> None:
         if isinstance(news, PassedCheck):
             self._last = replace(self._last, checks=(*self._last.checks, news))
-        elif isinstance(news, Progress):
+        elif isinstance(news, DownloadProgress):
             self._last = replace(self._last, words="downloading", progress=news)
         else:
             self._last = replace(self._last, words=news, progress=None)

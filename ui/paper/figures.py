@@ -9,7 +9,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from sequoia.planning.paper_results import OURS, PaperTable, Result, paper_tables
+from sequoia.planning.paper_results import OURS, PaperResult, PaperTable, paper_tables
 from sequoia.planning.published import Published, published_figures
 from ui.paper.tables import METHODS, titled
 from ui.shared.markup import plotly_text
@@ -83,7 +83,7 @@ def _trace(panel: str, is_sequoia: bool) -> go.Scatter:
     )
 
 
-def _hover(table: PaperTable, title: str, result: Result) -> str:
+def _hover(table: PaperTable, title: str, result: PaperResult) -> str:
     return f"<b>{METHODS[result.method]}</b>, {table.target} on {table.machine}<br>{title}"
 
 

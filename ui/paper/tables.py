@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from sequoia.planning.paper_results import OURS, SEQUENCES, PaperRow, PaperTable, Result
+from sequoia.planning.paper_results import OURS, SEQUENCES, PaperResult, PaperRow, PaperTable
 from ui.shared.markup import Markup, element
 from ui.words.figures import signed
 
@@ -97,7 +97,7 @@ def _row(table: PaperTable, row: PaperRow) -> Markup:
     )
 
 
-def _cells(table: PaperTable, result: Result) -> list[Markup]:
+def _cells(table: PaperTable, result: PaperResult) -> list[Markup]:
     simulated = table.simulated(result)
     words = [
         f"{result.tokens:.2f}",
@@ -110,7 +110,7 @@ def _cells(table: PaperTable, result: Result) -> list[Markup]:
     return [name, *(element("td", word) for word in words)]
 
 
-def _tree_words(table: PaperTable, result: Result) -> str:
+def _tree_words(table: PaperTable, result: PaperResult) -> str:
     if result.method == SEQUENCES and table.sequences:
         k, length = table.sequences
         return f"{k} × {length}"

@@ -12,7 +12,7 @@ from typing import Any
 from sequoia import Acceptance, Pair, SequoiaError, Tree
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
 from sequoia.measuring.defaults import default_chain
-from sequoia.planning.compare_plans import Elsewhere, tree_elsewhere
+from sequoia.planning.compare_plans import OtherMachine, tree_elsewhere
 from ui.run import clocks
 from ui.run.request import LaneRequest, RunRequest
 from ui.serving.model_host import named
@@ -42,7 +42,7 @@ class LanePlan:
 
     lanes: tuple[ChosenLane, ...]
     notes: tuple[Note, ...] = ()
-    elsewhere: Elsewhere | None = None
+    elsewhere: OtherMachine | None = None
 
     @property
     def meta(self) -> dict[str, Any]:
@@ -74,10 +74,10 @@ def plan_lanes(pair: Pair, asked: RunRequest, most: int) -> LanePlan:
     return LanePlan(lanes, tuple(notes), _elsewhere(asked, lanes))
 
 
-def elsewhere_in(meta: Mapping[str, Any]) -> Elsewhere | None:
+def elsewhere_in(meta: Mapping[str, Any]) -> OtherMachine | None:
     """The other machine named in the metadata of a run; None if there is none."""
     found = meta.get("elsewhere")
-    return Elsewhere(**found) if found else None
+    return OtherMachine(**found) if found else None
 
 
 def _repeats(lanes: Sequence[ChosenLane]) -> Iterator[tuple[int, int]]:
@@ -200,12 +200,12 @@ def _branches(chosen: ChosenTree) -> bool:
     return not isinstance(tree, Tree) or tree.levels < len(tree)
 
 
-def _elsewhere(asked: RunRequest, lanes: Sequence[ChosenLane]) -> Elsewhere | None:
+def _elsewhere(asked: RunRequest, lanes: Sequence[ChosenLane]) -> OtherMachine | None:
     acceptances = [lane.chosen.acceptance for lane in lanes if lane.chosen.acceptance]
     return _other_machine(acceptances[0], asked.clock) if acceptances else None
 
 
-def _other_machine(acceptance: Acceptance, clock: Entry | None) -> Elsewhere | None:
+def _other_machine(acceptance: Acceptance, clock: Entry | None) -> OtherMachine | None:
     """A machine on which a planned tree is predicted to beat the best chain; None if none is found.
     The machine of `clock` is left out."""
     known = sorted(

@@ -10,7 +10,7 @@ from typing import Any
 
 from sequoia import (
     Acceptance,
-    Dynamic,
+    DynamicChoice,
     Pair,
     SamplingParams,
     Tree,
@@ -220,7 +220,7 @@ class TreeRequest:
         if self.kind == "best":
             return best_tree(acceptance, nodes, levels)
         times = run.clock.profile if run.clock else machine(run.pair)
-        return Dynamic(acceptance, times, run.params.temperature, nodes, levels)
+        return DynamicChoice(acceptance, times, run.params.temperature, nodes, levels)
 
     def _rule(self, plan: Plan) -> Rule:
         """The field `rule` of ChosenTree. Empty if a tree within SLACK of this plan could be slower

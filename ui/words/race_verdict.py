@@ -9,12 +9,12 @@ from typing import Any
 from sequoia.diagnosis.compare_runs import LaneRuns
 from sequoia.diagnosis.race_verdict import prompts_of
 from sequoia.diagnosis.verdict import Headline, PairVerdict, RaceVerdict, SpeedupRatio
-from sequoia.planning.compare_plans import Elsewhere
+from sequoia.planning.compare_plans import OtherMachine
 from ui.words.figures import machine_of, ratio_words, speedup_words, text_words, time_words
 
 
 def reasons(
-    verdict: RaceVerdict, lanes: Sequence[LaneRuns], elsewhere: Elsewhere | None = None
+    verdict: RaceVerdict, lanes: Sequence[LaneRuns], elsewhere: OtherMachine | None = None
 ) -> tuple[str, ...]:
     """Why the winner won. elsewhere: a machine on which a tree is predicted to win. That machine is
     named only if a chain is in first place here."""
@@ -29,7 +29,7 @@ def details(
     return tuple(_details(verdict, several=len(prompts_of(lanes)) > 1, going=going))
 
 
-def elsewhere_words(found: Elsewhere) -> str:
+def elsewhere_words(found: OtherMachine) -> str:
     """That a tree would win on another machine."""
     return (
         f"On {machine_of(found.clock)}, a tree planned for that machine would be "
@@ -42,7 +42,7 @@ def elsewhere_words(found: Elsewhere) -> str:
 
 
 def _reasons(
-    verdict: RaceVerdict, lanes: Sequence[LaneRuns], elsewhere: Elsewhere | None
+    verdict: RaceVerdict, lanes: Sequence[LaneRuns], elsewhere: OtherMachine | None
 ) -> Iterator[str]:
     for headline in verdict.headlines:
         if headline.code == "wins":
@@ -218,7 +218,7 @@ def _count(number: int, what: str) -> str:
 Note = dict[str, Any]  # see `Note` in sequoia/saved_files/run_meta.py
 
 
-def note_words(notes: Sequence[Note], elsewhere: Elsewhere | None = None) -> list[str]:
+def note_words(notes: Sequence[Note], elsewhere: OtherMachine | None = None) -> list[str]:
     """A sentence for each of `notes`. If a lane was left out, and a tree would win on the machine
     `elsewhere`, a sentence about that follows."""
     words = [_WORDS[note["code"]](note) for note in notes]

@@ -23,7 +23,7 @@ from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.verifier import OnGpu, Trial, Verdict, Verifier
 from sequoia.decoding.step import Drafted, Drafter, HostStep, Verified
-from sequoia.decoding.tree_choice import DynamicTree
+from sequoia.decoding.tree_choice import GrowingTree
 from sequoia.models.cache_and_mask import TreeLayout
 from sequoia.models.memory_needs import CHUNK_ROWS, distribution_bytes
 from sequoia.models.tree_forward import Context
@@ -68,7 +68,7 @@ class CudaStep(HostStep):
         vocab = self._target.model.vocab
         return Counter({self._target.device: distribution_bytes(nodes, vocab, self._params)})
 
-    def __call__(self, shape: Tree | DynamicTree, clock: Clock) -> Verified:
+    def __call__(self, shape: Tree | GrowingTree, clock: Clock) -> Verified:
         self._is_dynamic = not isinstance(shape, Tree)
         if not isinstance(shape, Tree):
             return super().__call__(shape, clock)

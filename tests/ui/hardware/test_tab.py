@@ -17,7 +17,7 @@ from fakes import made_profile
 from visits import KARY, PLAIN, Reading, request, wait
 
 from sequoia import Pair, Run, machine
-from sequoia.measuring.counted_acceptance import AcceptanceByLevel, Cell
+from sequoia.measuring.counted_acceptance import AcceptanceByLevel, Counts
 from sequoia.planning.plan_for_machine import best_plan, bounds
 from ui.hardware import tab as hardware_tab
 from ui.hardware.form import NONE
@@ -211,7 +211,7 @@ def test_the_run_in_the_address_is_compared_to_a_prediction(tab: HardwareTab, ma
     assert shown["by_level"][0]["label"] == "measured"
     counted = AcceptanceByLevel.fold(made.steps)
     cells = [cell[:4] for cell in shown["by_level"][0]["cells"]]
-    assert {(depth, rank): Cell(*counts) for depth, rank, *counts in cells} == counted.cells
+    assert {(depth, rank): Counts(*counts) for depth, rank, *counts in cells} == counted.cells
     assert {by_level["label"] for by_level in shown["by_level"][1:]} == {"recorded"}
     assert view(tab, tab.look(asked(tab), request(run="unknown")))["run"] is None
 

@@ -23,7 +23,7 @@ from visits import Reading, laid_out, request, wait
 from sequoia import Pair
 from sequoia.errors import BadModel, Stopped
 from sequoia.loading import model_checks
-from sequoia.loading.download import Progress
+from sequoia.loading.download import DownloadProgress
 from sequoia.loading.model_families import known_types
 from sequoia.loading.pair_request import PairRequest, preset, presets
 from ui import page
@@ -349,7 +349,7 @@ def test_a_visitor_loads_one_pair_at_a_time_and_can_stop_it(
         on_progress: Callable[..., None],
         should_stop: Callable[[], bool],
     ) -> None:
-        on_progress(Progress("owner/model", 100, 1000, 50.0))
+        on_progress(DownloadProgress("owner/model", 100, 1000, 50.0))
         begun.set()
         wait(should_stop, 20)
         raise Stopped("stopped; what was downloaded is kept")

@@ -13,7 +13,7 @@ from visits import Gate, lane_steps, results_of, sent, wait
 
 import sequoia.exactness.same_distribution
 import ui.run.decode_job
-from sequoia import Dynamic, Pair, SamplingParams, plain
+from sequoia import DynamicChoice, Pair, SamplingParams, plain
 from sequoia.algorithm.step_trace import emitted_tokens
 from sequoia.errors import BadPrompt, BadSamplingParams
 from sequoia.exactness.same_distribution import FirstTokens
@@ -431,7 +431,7 @@ def test_every_draw_of_the_check_has_its_own_tree_choice(
 
     monkeypatch.setattr(distribution_check, "first_tokens", one)
     raced(make(temperature=0.9, lanes=[PLAIN, DYNAMIC], check=True))
-    assert [type(tree_choice) for tree_choice in made] == [Dynamic, Dynamic]
+    assert [type(tree_choice) for tree_choice in made] == [DynamicChoice, DynamicChoice]
     assert made[0] is not made[1]
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sequoia.measuring.counted_acceptance import Cell, DepthTest
+from sequoia.measuring.counted_acceptance import Counts, DepthTest
 from tests.planned import PROFILE
 from ui.words.hardware import change_words, depth_words
 
-FOUND = DepthTest(False, 3, 1, 0, Cell(100, 30), Cell(200, 160), 0.004)
+FOUND = DepthTest(False, 3, 1, 0, Counts(100, 30), Counts(200, 160), 0.004)
 
 
 def test_a_dependence_on_depth_names_the_clearest_cell() -> None:

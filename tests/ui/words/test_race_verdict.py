@@ -10,11 +10,11 @@ import pytest
 from sequoia.algorithm.expected_steps import SEGMENTS, ExpectedSteps
 from sequoia.diagnosis.compare_runs import LaneRun, LaneRuns
 from sequoia.diagnosis.race_verdict import race_verdict
-from sequoia.planning.compare_plans import Elsewhere
+from sequoia.planning.compare_plans import OtherMachine
 from ui.words.race_verdict import details, elsewhere_words, note_words, reasons
 
 A100 = "A100, Llama-2-7B with 68M, eager, as in the paper"
-ELSEWHERE = Elsewhere(A100, 1.354)
+ELSEWHERE = OtherMachine(A100, 1.354)
 
 
 def lane(
