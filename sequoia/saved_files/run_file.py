@@ -16,7 +16,6 @@ from sequoia.algorithm.pictures import steps_svg
 from sequoia.algorithm.residual_heads import MOST, ResidualHead
 from sequoia.algorithm.step_trace import StepTrace
 from sequoia.algorithm.tree import Tree
-from sequoia.algorithm.verifiers.verifier import Trial
 from sequoia.checked_types import CONFIG, MAX_STEPS, Many, Text, checked, json_of
 from sequoia.errors import BadTrace
 from sequoia.saved_files.run_meta import RunMeta
@@ -67,30 +66,6 @@ def _require_path(step: StepTrace) -> None:
         raise BadTrace(f"{what}: path {path[:8]} does not lead down the tree from its root")
     if any(trial.node == 0 or trial.token != step.tokens[trial.node] for trial in trials):
         raise BadTrace(f"{what}: a trial is not of a drafted token")
-    if not (_walks_down(path, trials, tree) or _comes_up(path, trials, tree)):
-        raise BadTrace(f"{what}: the trials do not lead to the path {path[:8]}")
-
-
-def _walks_down(path: Sequence[int], trials: Sequence[Trial], tree: Tree) -> bool:
-    """Whether the trials are those of a walk down from the root. In such a walk, the accepted nodes
-    are those of the path below the root, and the parent of every tried node is on the path."""
-    accepted = [trial.node for trial in trials if trial.accepted]
-    return accepted == [*path[1:]] and all(tree.parents[trial.node] in path for trial in trials)
-
-
-def _comes_up(path: Sequence[int], trials: Sequence[Trial], tree: Tree) -> bool:
-    """Whether the trials are those of a traversal up from the leaves. In a traversal, no rejected
-    node is on the path, and the parent of each rejected node is on the path or was tried later. If
-    the path is only the root, every trial was rejected. Otherwise only the last trial was accepted,
-    and its node is the end of the path."""
-    above = {*path}
-    for trial in reversed(trials):
-        if trial.accepted and (trial is not trials[-1] or trial.node != path[-1]):
-            return False
-        if not trial.accepted and (trial.node in above or tree.parents[trial.node] not in above):
-            return False
-        above.add(trial.node)
-    return path[-1] == 0 or (len(trials) > 0 and trials[-1].accepted)
 
 
 def _require_heads(heads: Sequence[ResidualHead], trials: int, what: str) -> None:

@@ -345,7 +345,6 @@ HOSTILE: dict[str, tuple[Callable[[dict], Any], str]] = {
     ),
     "too few tokens": (at_step("tokens", [1, 2]), "2 tokens, 8 draft_p, 8 target_p for a tree"),
     "a path not down the tree": (in_verdict("path", [0, 7]), "does not lead down the tree"),
-    "a path that the trials do not take": (in_verdict("trials", []), "do not lead to the path"),
     "a trial of another token": (
         lambda d: with_path(d)["verdict"]["trials"][0].update(token=99_999),
         "a trial is not of a drafted token",
