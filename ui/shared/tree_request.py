@@ -219,7 +219,7 @@ class TreeRequest:
         nodes, levels = self.numbers
         if self.kind == "best":
             return best_tree(acceptance, nodes, levels)
-        times = run.clock.profile if run.clock else machine(run.pair)
+        times = machine(run.pair)  # a dynamic tree cannot be timed on a simulated clock
         return DynamicChoice(acceptance, times, run.params.temperature, nodes, levels)
 
     def _rule(self, plan: Plan) -> Rule:
