@@ -195,7 +195,8 @@ class _Loading:
             self._on_progress(PassedCheck("draft", f"no model: {lookup.forward_words}"))
             return target, lookup
         if found.draft is None:
-            return target, self._ready(copied, found.target, where, draft=True)
+            of = target if derived == "int8" else None
+            return target, self._ready(copied, found.target, where, draft=True, of=of)
         if is_layer_draft(found.draft.folder):
             hf = layers_for(found.draft, target, found.tokenizer, where)
             words = f"{found.draft.title}: {origin_words(found.draft)}"
@@ -222,15 +223,23 @@ class _Loading:
         refuse_not_finite(hf, source.title)
         return hf
 
-    def _ready(self, hf: Any, source: Source, where: _Where, draft: bool = False) -> TreeModel:
-        """The model `hf` of `source`, or a rounded copy of it, self-tested."""
+    def _ready(
+        self,
+        hf: Any,
+        source: Source,
+        where: _Where,
+        draft: bool = False,
+        of: TreeModel | None = None,
+    ) -> TreeModel:
+        """The model `hf` of `source`, or a rounded copy of it, self-tested. of: the model that a
+        copy in int8 was made of."""
         self._on_progress(f"testing the passes of {source.title}")
         model = refused(
             f"{source.title} cannot run a tree",
             lambda: self._tested(hf, source, where),
         )
         if draft:
-            use_rounded_weights(model)
+            use_rounded_weights(model, of or model)
         place = ", ".join(filter(None, (str(model.device), model.placement)))
         is_packed = isinstance(model.forward, PackedLlama)
         attention = "" if is_packed else f" with {source.attention} attention"

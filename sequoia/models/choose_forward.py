@@ -61,10 +61,11 @@ def use_fast_forward(model: TreeModel, text: Sequence[int] = ()) -> TreeModel:
     return model
 
 
-def use_rounded_weights(draft: TreeModel) -> TreeModel:
-    """Make `draft` read weights rounded to seven bits, if its forward is native, and return it."""
-    if isinstance(draft.forward, NativeLlama):
-        draft.forward = draft.forward.rounded(draft.hf)
+def use_rounded_weights(draft: TreeModel, of: TreeModel) -> TreeModel:
+    """Make `draft` read the weights of `of` rounded to seven bits, if the forward of `of` is
+    native, and return `draft`. of: itself, or the model that it is a rounded copy of."""
+    if isinstance(of.forward, NativeLlama):
+        draft.forward = of.forward.rounded(of.hf)
     return draft
 
 

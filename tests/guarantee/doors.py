@@ -361,7 +361,8 @@ def native(model: TreeModel) -> TreeModel:
 
 def rounded(model: TreeModel) -> TreeModel:
     """The model as a draft, whose native forward reads rounded weights."""
-    return use_rounded_weights(native(model))
+    found = native(model)
+    return use_rounded_weights(found, found)
 
 
 def check_at_load(model: TreeModel, text: Sequence[int] = ()) -> None:

@@ -75,6 +75,7 @@ def test_the_bundled_target_with_its_copy() -> None:
     assert (pair.draft.name, pair.known) == ("target in int8", ())
     assert pair.begin == (pair.tokenizer.bos_token_id,)
     assert pair.draft.parameters == pair.target.parameters
+    assert pair.draft.forward_name == pair.target.forward_name
 
 
 def test_what_a_request_means() -> None:
