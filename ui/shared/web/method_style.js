@@ -21,7 +21,6 @@ const MARKER_PATHS = {
   "triangle-left": "M-4.6 0 3.4-4.6v9.2z",
   "triangle-right": "M4.6 0-3.4-4.6v9.2z",
   diamond: "M0-5 5 0 0 5-5 0z",
-  cross: "M-1.5-4.5h3v3h3v3h-3v3h-3v-3h-3v-3h3z",
   x: "M0-2 2.5-4.5 4.5-2.5 2 0 4.5 2.5 2.5 4.5 0 2-2.5 4.5-4.5 2.5-2 0-4.5-2.5-2.5-4.5z",
   hourglass: "M-4-4.5h8l-8 9h8z",
   bowtie: "M-4.5-4v8l9-8v8z",
