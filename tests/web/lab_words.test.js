@@ -6,19 +6,7 @@ import { FakeNode, made } from "./fake_page.js";
 import { AcceptanceCounting } from "../../ui/lab/web/acceptance_counting.js";
 import { AcceptanceCounts } from "../../ui/lab/web/acceptance_counts.js";
 import { LabTree } from "../../ui/lab/web/lab_tree.js";
-import { LabTreePointer } from "../../ui/lab/web/lab_tree_pointer.js";
 import { ShapesTable } from "../../ui/lab/web/shapes_table.js";
-import { topology } from "../../ui/shared/web/tree_layout.js";
-
-test("searching for the number in a node's name finds that node", () => {
-  const topo = topology([-1, 0, 0, 1]);
-  const nameIn = (shown) => {
-    const tree = made(LabTree, { topo, f: [1, 0.5, 0.3, 0.2], state: { shown }, query: "3" });
-    return [new LabTreePointer(tree).name("n2").split(",")[0], tree.hits()];
-  };
-  assert.deepEqual(nameIn("best"), ["node 3", [2]]);
-  assert.deepEqual(nameIn("chain"), ["node 2", [3]]);
-});
 
 test("nodes stay expanded if the tree keeps its name and its node numbers", () => {
   const openedAfter = (name, parents) => {

@@ -4,11 +4,11 @@ import { makeFold, makePanel } from "../../shared/web/panel.js";
 import { formatShare } from "./export_tree.js";
 import { LabTreeCaption } from "./lab_tree_caption.js";
 import { LabTreeControls } from "./lab_tree_controls.js";
-import { bestNodes, findNodes, folds, keepsNumbers, planTree } from "./lab_tree_plan.js";
+import { bestNodes, folds, keepsNumbers, planTree } from "./lab_tree_plan.js";
 import { LabTreePointer } from "./lab_tree_pointer.js";
 import { TreeNumbers } from "./tree_numbers.js";
 import * as planner from "../../shared/web/planner.js";
-import { el, text } from "../../shared/web/dom.js";
+import { el } from "../../shared/web/dom.js";
 import * as treeFrame from "../../shared/web/tree_frame.js";
 import { keyOf, topology } from "../../shared/web/tree_layout.js";
 import { TreeView } from "../../shared/web/tree_view.js";
@@ -21,11 +21,10 @@ import { TreeView } from "../../shared/web/tree_view.js";
 
 /** The panel with the tree. */
 export class LabTree {
-  opened = new Set(); // nodes expanded by a person, or by a search for a node below them
+  opened = new Set(); // nodes expanded by a person
   all = false; // whether every node is drawn ("All nodes")
   foldable = false; // whether the tree is so large or deep that some nodes are hidden without `all`
   at = 0; // the node that the Tab key reaches, if it is drawn
-  query = "";
   name = ""; // of the tree at the last `read`
   /** @type {number[]} */
   parents = [];
@@ -187,7 +186,6 @@ export class LabTree {
   draw({ items, rows, cols }) {
     const { state, at, topo } = this;
     const { shown } = state;
-    const hits = this.hits();
     const last = items.filter(({ col, end }) => end && col === cols - 1);
     this.box.style.setProperty("--rows", String(rows));
     const isGrown = shown === "best" && topo.n > 1;
@@ -200,13 +198,11 @@ export class LabTree {
       tail: Math.max(...last.map(({ hidden }) => this.tail(hidden))),
       home: keyOf(at),
       marks: {
-        "is-match": hits.map(keyOf),
         "is-pinned": shown === "hand" ? [keyOf(at)] : [],
         "is-newest": isGrown ? [keyOf(topo.n - 1)] : [],
         "has-more": items.filter(({ hidden }) => hidden).map(({ key }) => key),
       },
     });
-    text(this.controls.found, this.query ? hits.length + " of " + topo.n : "");
   }
 
   /** @type {(item: Item) => Look} */
@@ -215,8 +211,6 @@ export class LabTree {
     const state = node ? "never" : "root";
     return { state, label: this.labels[node], count, share: this.f[node] };
   }
-
-  // -- find ------------------------------------------------------------
 
   // The ranks of the nodes on the path to a node, counted from 1. The root has none.
   path(node) {
@@ -229,25 +223,5 @@ export class LabTree {
   // of growth; in other trees, the root is 0.
   numberOf(node) {
     return node + (this.state.shown === "best" ? 1 : 0);
-  }
-
-  find(query) {
-    this.query = query;
-    this.state.changed();
-  }
-
-  hits() {
-    if (!this.query || !this.topo) return [];
-    return findNodes(this.query, this.topo, this.numberOf(0));
-  }
-
-  // Expand the path to a node, bring the node into view and give it the focus.
-  goTo(node) {
-    if (node === undefined) return;
-    for (let at = this.parents[node]; at >= 0; at = this.parents[at]) this.opened.add(at);
-    this.at = node;
-    this.paint();
-    this.view.reveal(this.byNode.get(node));
-    this.view.focus(keyOf(node), { preventScroll: true });
   }
 }

@@ -1,4 +1,4 @@
-/* The controls of the Lab's tree: search, zoom, which tree, budget and level cap. */
+/* The controls of the Lab's tree: zoom, which tree, budget and level cap. */
 import { numberField } from "./number_field.js";
 import { readTree } from "./read_tree.js";
 import * as planner from "../../shared/web/planner.js";
@@ -36,56 +36,26 @@ export class LabTreeControls {
   }
 
   /**
-   * The search and the zoom.
+   * The zoom, and the button that draws all nodes.
    * @param {HTMLElement} host
    */
   makeView(host) {
-    const line = el("div", { class: "sq-lab-line" }, host);
-    this.makeSearch(line);
-    this.makeTools(el("span", { class: "sq-lab-hands", role: "toolbar" }, line));
-  }
-
-  makeSearch(host) {
     const { tree } = this;
-    const box = el("span", { class: "sq-search" }, host);
-    this.search = el(
-      "input",
-      {
-        type: "search",
-        class: "sq-input",
-        placeholder: "Find node 1.2.1",
-        title:
-          "Number of a node, or the ranks on its path: 1.2.1 is child 1 of child 2 of the " +
-          "root’s child 1",
-        "aria-label": "Find a node by its number, or by the ranks on the path to it",
-        spellcheck: "false",
-        "data-part": "find",
-      },
-      box,
-    );
-    this.search.addEventListener("input", () => tree.find(this.search.value.trim()));
-    this.search.addEventListener("keydown", (event) => {
-      if (event.key === "Enter") tree.goTo(tree.hits()[0]);
-    });
-    this.found = el("span", { class: "sq-hits", "aria-live": "polite" }, box);
-  }
-
-  makeTools(host) {
-    const { tree } = this;
-    attr(host, "aria-label", "Tree view");
-    this.fold = button(host, {
+    const look = { class: "sq-lab-hands", role: "toolbar", "aria-label": "Tree view" };
+    const line = el("div", look, host);
+    this.fold = button(line, {
       text: "All nodes",
       hint: TOOLTIPS["button draw all nodes"],
       act: () => tree.toggleAll(),
     });
-    const zoom = segments(host, "Zoom");
+    const zoom = segments(line, "Zoom");
     for (const [icon, label, call] of /** @type {[string, string, () => void][]} */ ([
       ["minus", "Zoom out", () => tree.view.pan.zoomBy(0.8)],
       ["fit", "Switch between the whole tree and a readable size", () => tree.view.pan.zoomFit()],
       ["plus", "Zoom in", () => tree.view.pan.zoomBy(1.25)],
     ]))
       button(zoom, { icon, label, act: call });
-    rove(host);
+    rove(line);
   }
 
   makeKinds(host) {
@@ -200,7 +170,6 @@ export class LabTreeControls {
     attr(this.paste, "aria-pressed", String(this.isPasting));
     show(this.fold, tree.foldable);
     attr(this.fold, "aria-pressed", String(tree.all));
-    this.search.classList.toggle("sq-none", Boolean(tree.query) && !tree.hits().length);
     text(this.word, this.size());
   }
 

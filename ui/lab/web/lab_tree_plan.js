@@ -78,25 +78,3 @@ export function planTree(topo, { all, opened, best, deepest }) {
   }
   return { items, rows: Math.max(row, 1), cols: Math.max(...items.map(({ col }) => col)) + 1 };
 }
-
-/**
- * The nodes that a query finds.
- * @param {string} query a node's number, or the sibling ranks on the path to it, such as "1.2.1".
- *   A single rank needs a dot after it, as in "1.", because "1" is a node's number
- * @param {Topology} topo
- * @param {number} first the number of the root
- * @returns {number[]}
- */
-export function findNodes(query, topo, first) {
-  if (/^\d+$/.test(query)) {
-    const node = Number(query) - first;
-    return node >= 0 && node < topo.n ? [node] : [];
-  }
-  if (!/^\d+([.·]\d+)*[.·]?$/.test(query)) return [];
-  let node = 0;
-  for (const rank of query.split(/[.·]/).filter(Boolean)) {
-    node = topo.children[node]?.[Number(rank) - 1];
-    if (node === undefined) return [];
-  }
-  return [node];
-}
