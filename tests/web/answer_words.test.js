@@ -41,6 +41,17 @@ test("the reason compares with a chain, and with a pass over one node", () => {
   assert.match(whyWords(new LabState()), /not timed/);
 });
 
+test("if a faster tree has fewer tokens, the reason says so", () => {
+  const state = stateWith([0.6, 0.2, 0.1], 0.02);
+  const { plan, even, profile } = state;
+  const words = (fastest) => whyWords({ plan: { ...plan, fastest }, even, profile });
+  assert.doesNotMatch(words(plan.speedup), /most tokens/);
+  assert.match(
+    words(plan.speedup + 0.02),
+    / the fastest tree, \d\.\d\d×, it gives the most tokens/,
+  );
+});
+
 test("budget and level cap follow the plan until one is entered", () => {
   const state = stateWith([0.6, 0.2, 0.1], 0.02);
   const planned = state.n;

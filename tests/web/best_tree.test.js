@@ -123,7 +123,7 @@ const PROFILE = {
 
 test("the plan is within 2% of the fastest of all trees with up to 7 nodes", () => {
   for (const rates of VECTORS) {
-    const plan = bestPlan(rates, PROFILE, 7, 7);
+    const plan = bestPlan(rates, PROFILE, 7);
     let fastest = 1;
     for (let n = 1; n <= 7; n++)
       for (const parents of trees(n))

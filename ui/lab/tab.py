@@ -12,7 +12,7 @@ import gradio as gr
 
 from sequoia import SamplingParams, SequoiaError, Tree, machine
 from sequoia.assets_folder import BUNDLED_PAIR
-from sequoia.errors import BadPrompt, BadSamplingParams
+from sequoia.errors import BadPrompt, BadSamplingParams, BadTree
 from sequoia.loading.pair_request import BUNDLED_NAME
 from sequoia.text_files import load_json
 from sequoia.validate_input import json_text, shown
@@ -27,9 +27,11 @@ from ui.serving.session_view import ASKED, SessionView, sent_with
 from ui.shared import markup, saved_profiles
 from ui.shared.acceptance_rates import by_level_table, rates_of
 from ui.shared.events import QUIET, UNQUEUED, Updates, model_work
+from ui.shared.layout import server_function
 from ui.shared.prompts import presets
 from ui.shared.saved_profiles import Entry
 from ui.shared.serve_modules import call, connect
+from ui.shared.tree_menu import SHAPES, listed_numbers
 from ui.words.hardware import counted_words
 
 CODE = "code"  # all prompts that are code
@@ -62,7 +64,10 @@ class LabTab(SessionView[AcceptanceJob]):
             html_template='<div class="sq-stage sq-lab"></div>',
             apply_default_css=False,
             elem_id="lab-view",
-            js_on_load=connect("lab/connect", ["select", "run", "count", "halt", "ask"]),
+            server_functions=[server_function(self.read_tree)],
+            js_on_load=connect(
+                "lab/connect", ["select", "run", "count", "halt", "ask"], server=True
+            ),
         )
 
     def wire(self, _blocks: gr.Blocks) -> None:
@@ -205,7 +210,17 @@ class LabTab(SessionView[AcceptanceJob]):
             f"prompts: {shown(name)} is not one of {', '.join([CODE, *texts, TYPED])}"
         )
 
-    # -- running a tree ----------------------------------------------------------------------------
+    # -- reading and running a tree ----------------------------------------------------------------
+
+    def read_tree(self, text: Any) -> str:
+        """Read a pasted tree, in any format that Run reads. Returns JSON: {"parents": ...}, in
+        breadth-first order, or {"refused": why}."""
+        try:
+            (typed,) = listed_numbers("lab", text)
+            tree = SHAPES["lab"].make(typed)  # pyright: ignore[reportOptionalCall]
+            return json_text({"parents": tree.parents})
+        except BadTree as problem:
+            return json_text({"refused": str(problem)})
 
     def run(self, event: gr.EventData, store: Any = None) -> Updates:
         """Copy the tree, the clock and the acceptance's temperature to the form of Run, beside

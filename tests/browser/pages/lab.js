@@ -6,8 +6,10 @@ import { mountLab } from "../../../ui/lab/web/lab_view.js";
 
 window.modules = { planner, vectors, publishRun };
 const sent = [];
+window.readings = {}; // by text, what the server answers
 const made = mountLab(document.querySelector(".sq-lab"), {
   trigger: (name, data) => sent.push([name, data]),
+  readTree: async (text) => window.readings[text],
 });
 const line = (first, each) => [1, 2, 4, 8, 16, 32, 64, 128].map((n) => [n, first + each * n, 0]);
 const profile = {

@@ -273,6 +273,15 @@ def test_an_invalid_or_too_large_tree_is_not_run(made: Callable[..., LabTab], da
         made(PUBLIC).run(ask(data))
 
 
+def test_a_pasted_tree_is_read_or_refused(made: Callable[..., LabTab]) -> None:
+    """The formats are those of a form's field; tests/test_tree_files.py tests them."""
+    tab = made()
+    for text in ("-1 0 0 1", "[[0], [1], [0, 0]]"):
+        assert json.loads(tab.read_tree(text)) == {"parents": [-1, 0, 0, 1]}
+    for text in ("", "-1 5", "[", "x", None, {}, [1], "1" * 3_000_000):
+        assert json.loads(tab.read_tree(text)).keys() == {"refused"}
+
+
 @pytest.mark.parametrize(
     ("clock", "wanted"),
     [

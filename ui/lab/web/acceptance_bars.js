@@ -161,10 +161,8 @@ function paintRange(style, [low, high]) {
 }
 
 function note(length, shown, smoothed) {
-  if (length > shown) return `${shown} of ${length} ranks`;
-  return smoothed
-    ? "Some rates rise with k. Trees and predictions use the smoothed vector (horizontal ticks)."
-    : "";
+  const part = length > shown ? `${shown} of ${length} ranks. ` : "";
+  return part + (smoothed ? "Rates may not rise with k: trees use the ticks." : "");
 }
 
 function title(k, rate, smoothed, counts, interval) {

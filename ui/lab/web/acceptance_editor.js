@@ -62,11 +62,12 @@ export class AcceptanceEditor {
     const panel = makePanel(host, { ...about, cls: "sq-lab-editor" });
     const { body } = panel;
     this.makeMenu(body);
-    this.makeOrigin(body);
     this.bars = new AcceptanceBars(body, state, {
       pick: (k) => this.pick(k),
       move: (k, rate) => this.move(k, rate),
     });
+    // below the bars, which must not move while one is dragged
+    this.makeOrigin(body);
     const scaled = { class: "sq-dim", "data-part": "scaled", "aria-live": "polite" };
     this.scaled = el("p", scaled, body);
     this.counting = new AcceptanceCounting(body, this, link);

@@ -44,7 +44,14 @@ export function whyWords({ plan, even, profile }) {
   const chain = bestChain(even, profile, Math.max(plan.largest, 2));
   if (length === 1) return slowWords(chain, planner.plainSeconds(profile));
   const beside = plan.levels === length ? gainWords(length, even) : chainWords(chain, plan.speedup);
-  return beside + passWords(plan, profile);
+  return beside + slackWords(plan) + passWords(plan, profile);
+}
+
+// Says so if a tree with fewer tokens is faster.
+function slackWords({ speedup, fastest }) {
+  if (times(speedup) === times(fastest)) return "";
+  const share = `${planner.SLACK * 100}%`;
+  return `Within ${share} of the fastest tree, ${times(fastest)}, it gives the most tokens. `;
 }
 
 function slowWords({ nodes, tokens, seconds }, plain) {

@@ -19,14 +19,16 @@ import { savePage } from "../../shared/web/save_page.js";
  * @param {{value?: string}} props
  * @param {(name: string, changed: () => void) => void} watch
  * @param {(name: string, data: object) => void} trigger
+ * @param {import("../../shared/web/connect_component.js").Server} server
  */
-export function connect(element, props, watch, trigger) {
+export function connect(element, props, watch, trigger, server) {
   /** @type {HTMLElement} */
   const root = element.querySelector(".sq-lab");
   const view = mountLab(root, {
     trigger,
     save: saveLab,
     copy: () => copyLink("lab"),
+    readTree: async (text) => JSON.parse(await server.read_tree(text)),
   });
   const job = { trigger, isBusy: () => view.lab.editor.counting.busy };
   connectComponent(root, props, watch, { ...view, take: view.ingest }, { job });

@@ -30,7 +30,7 @@ const OF_THE_TREE = ["rates", "n", "levels", "shown", "hand", "kinds", "profile"
 
 /**
  * The tree that Run plans for the acceptance and the machine.
- * @typedef {import("../../shared/web/planner.js").Prediction & {levels: number, cap: number | null,
+ * @typedef {ReturnType<typeof planner.bestPlan> & {levels: number, cap: number | null,
  *   largest: number}} Plan `cap`: the level cap under which it is the best tree of its size; null:
  *   none. `largest`: nodes of the largest tree considered
  */

@@ -19,6 +19,11 @@ import { TreeView } from "../../shared/web/tree_view.js";
  * @import { Look } from "../../shared/web/tree_layout.js"
  */
 
+/**
+ * The server's answer to a pasted tree: its `parents`, or why it is `refused`.
+ * @typedef {{parents?: number[], refused?: string}} ReadTree
+ */
+
 /** The panel with the tree. */
 export class LabTree {
   opened = new Set(); // nodes expanded by a person
@@ -44,9 +49,12 @@ export class LabTree {
    * @param {HTMLElement} host
    * @param {import("./lab_state.js").LabState} state
    * @param {import("./tree_numbers.js").Keeps} keeps
+   * @param {((text: string) => Promise<ReadTree>) | null} readTree reads a pasted tree; null if the
+   *   page cannot
    */
-  constructor(host, state, keeps) {
+  constructor(host, state, keeps, readTree) {
     this.state = state;
+    this.readTree = readTree;
     const panel = makePanel(host, { part: "lab-tree", title: "Tree", cls: "sq-lab-tree" });
     this.controls = new LabTreeControls(panel, this);
     this.box = el("div", { class: "sq-lab-box" }, panel.body);

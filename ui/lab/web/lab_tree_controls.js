@@ -1,6 +1,5 @@
 /* The controls of the Lab's tree: zoom, which tree, budget and level cap. */
 import { numberField } from "./number_field.js";
-import { readTree } from "./read_tree.js";
 import * as planner from "../../shared/web/planner.js";
 import * as shapes from "./tree_shapes.js";
 import { attr, button, el, segments, show, text } from "../../shared/web/dom.js";
@@ -107,6 +106,7 @@ export class LabTreeControls {
       part: "paste-tree",
       act: () => this.togglePasting(),
     });
+    show(this.paste, Boolean(tree.readTree));
   }
 
   makePasting(host) {
@@ -125,14 +125,13 @@ export class LabTreeControls {
     if (this.isPasting) this.sheet.focus();
   }
 
-  read() {
-    try {
-      this.tree.use(readTree(this.sheet.value));
-      this.togglePasting();
-    } catch (problem) {
-      if (!(problem instanceof RangeError)) throw problem;
-      this.tree.refuse(`${problem.message}; nothing was changed`, this.sheet);
-    }
+  async read() {
+    const { tree, sheet } = this;
+    const lost = { parents: null, refused: "the server did not answer" };
+    const { parents, refused } = await tree.readTree(sheet.value).catch(() => lost);
+    if (refused) return tree.refuse(`${refused}; nothing was changed`, sheet);
+    tree.use(parents);
+    this.togglePasting();
   }
 
   numeric(host, part, label, take) {

@@ -42,7 +42,8 @@ const STILL_MS = 140; // how long nothing must change before the figures are red
 
 /**
  * @typedef {{trigger?: (name: string, data: object) => void, save?: (lab: Lab) => void,
- *   copy?: () => void}} Options
+ *   copy?: () => void, readTree?: (text: string) => Promise<import("./lab_tree.js").ReadTree>}}
+ *   Options
  */
 
 /** The properties of messages that `known` keeps. */
@@ -65,21 +66,22 @@ export class Lab {
   /**
    * @param {HTMLElement} element
    * @param {Options} [options] `trigger`: sends a request to the server; without it, nothing can be
-   *   run. `save`: saves the Lab as a web page. `copy`: copies its link.
+   *   run. `save`: saves the Lab as a web page. `copy`: copies its link. `readTree`: reads a
+   *   pasted tree.
    */
-  constructor(element, { trigger, save, copy } = {}) {
+  constructor(element, { trigger, save, copy, readTree } = {}) {
     this.trigger = trigger ?? (() => {});
     this.canRun = Boolean(trigger);
     this.state = new LabState();
     element.replaceChildren();
-    this.build(element, { save, copy });
+    this.build(element, { save, copy, readTree });
     this.state.watch(() => this.paint());
     this.size = sized(element, () => this.resized());
     followTheme([{ draw: () => this.later() }]);
     this.editor.choose(this.usual);
   }
 
-  build(element, { save, copy }) {
+  build(element, { save, copy, readTree = null }) {
     const { state, trigger } = this;
     const link = { trigger, count: (count) => this.counts.add(count) };
     const run = (parents, temperature) =>
@@ -87,10 +89,8 @@ export class Lab {
     this.answer = new Answer(element, state, this.canRun ? run : null);
     const grid = el("div", { class: "sq-lab-grid" }, element);
     this.editor = new AcceptanceEditor(grid, state, link);
-    this.tree = new LabTree(grid, state, {
-      savePage: save && (() => save(this)),
-      copyLink: copy,
-    });
+    const keeps = { savePage: save && (() => save(this)), copyLink: copy };
+    this.tree = new LabTree(grid, state, keeps, readTree);
     this.machine = new MachinePanel(grid, state, this.canRun);
     this.dp = mountDp(element, {
       getState: () => ({ rates: state.even, n: state.n, levels: state.cap }),

@@ -378,40 +378,26 @@ export const SLACK = 0.01;
  * Plan a tree as Run does. The candidates are the best trees for each size and each level
  * limit, up to the maxima. The vector is smoothed first. If no tree is predicted to be faster than
  * plain decoding, choose the root alone.
+ * Among the trees within SLACK of the fastest, choose the one with the most expected tokens that is
+ * not predicted to be slower than plain decoding.
  * @param {number[]} rates
  * @param {Profile} profile
  * @param {number} [maxNodes]
- * @param {number} [maxLevels]
- * @param {number} [slack] among the trees within this share of the fastest, choose the one with the
- *   most expected tokens that is not predicted to be slower than plain decoding
- * @returns {Prediction}
+ * @returns {Prediction & {fastest: number}} `fastest`: the speed-up of the fastest tree
  */
-export function bestPlan(
-  rates,
-  profile,
-  maxNodes = nodesFor(profile),
-  maxLevels = levelsFor(maxNodes),
-  slack = SLACK,
-) {
+export function bestPlan(rates, profile, maxNodes = nodesFor(profile)) {
   const even = smooth(rates);
-  const found = growths(even, profile, maxNodes, maxLevels);
-  let fastest = 1 + 1e-12;
-  let parents = [-1];
-  for (const { growth, speedups } of found) {
-    const n = speedups.indexOf(Math.max(...speedups));
-    if (speedups[n] > fastest) {
-      fastest = speedups[n] * (1 + 1e-12);
-      parents = growth.parents.slice(0, n + 1);
-    }
-  }
-  if (slack && parents.length > 1) parents = roomiest(found, Math.max(fastest * (1 - slack), 1));
-  return predict(canonical(parents), even, profile);
+  const found = growths(even, profile, maxNodes);
+  const fastest = Math.max(...found.map(({ speedups }) => Math.max(...speedups)), 1);
+  const isPlain = fastest <= 1 + 1e-12;
+  const parents = isPlain ? [-1] : roomiest(found, Math.max(fastest * (1 - SLACK), 1));
+  return { ...predict(canonical(parents), even, profile), fastest };
 }
 
-function growths(even, profile, maxNodes, maxLevels) {
+function growths(even, profile, maxNodes) {
   const found = [];
   const plain = plainSeconds(profile);
-  for (let levels = 2; levels <= maxLevels; levels++) {
+  for (let levels = 2; levels <= levelsFor(maxNodes); levels++) {
     const growth = bestFirst(even, maxNodes, levels);
     const times = growthSeconds(growth, profile);
     found.push({
