@@ -1,6 +1,6 @@
 /* The sizes that style sheets may use; the variables are in ui/shared/web/tokens.css. */
 const TYPE = "var\\(--type-(12|14|16|20|28|40)\\)";
-const SPACE = "var\\(--space-(4|8|12|16|24|32|48|64)\\)";
+const SPACE = "var\\(--space-(4|8|12|16|24|32|48)\\)";
 const SPACES = `(0|auto|${SPACE}|calc\\(-1 \\* ${SPACE}\\)|var\\(--sq-table-gap, ${SPACE}\\))`;
 const RADIUS = "(0|var\\(--radius-(4|8|round)\\))";
 const WIDTHS = ["480px", "720px", "960px", "1400px"];

@@ -192,7 +192,7 @@ def _body() -> tuple[Markup, ...]:
             _button("", "run", title=RUN, class_="sq-btn sq-btn-main"),
             _button("Stop", "stop", title=STOP, disabled=True),
             element("span", class_="sq-dim", role="status", data_part="progress"),
-            class_="xp-line",
+            class_="xp-line sq-wrap",
         ),
     )
 

@@ -64,7 +64,7 @@ def is_far(row: Fields, draws: int) -> bool:
 def shown_test(test: Fields) -> Markup:
     """A test that was run here, and the bugs that it would find."""
     scope = element("details", element("summary", "What this test covers"), element("p", SCOPE))
-    return element("div", shown_counts(test), _finds(test), scope, class_="ls-shown")
+    return element("div", shown_counts(test), _finds(test), scope, class_="sq-cells")
 
 
 def shown_counts(test: Fields) -> Markup:
@@ -81,7 +81,7 @@ def _side_by_side(tests: Sequence[Fields], tested: str | None) -> Markup:
     a test that was run here has a verdict."""
     most = max(map(_longest, tests))
     pictures = (_picture(one, most) for one in tests)
-    return element("div", *pictures, class_="ls-pair", data_tested=tested or CORRECT)
+    return element("div", *pictures, class_="ls-pair sq-cells", data_tested=tested or CORRECT)
 
 
 def _csv_rows(test: Fields, label: str) -> Iterator[tuple[object, ...]]:
@@ -140,7 +140,7 @@ def _percent(share: float) -> str:
 def opening() -> Markup:
     """Buttons that test a decoder, above two recorded tests: one of the correct decoder, one of a
     decoder with a bug."""
-    group = {"role": "group", "aria_label": "Decoder to test", "class_": "ls-acts"}
+    group = {"role": "group", "aria_label": "Decoder to test", "class_": "ls-acts sq-wrap"}
     labels = {CORRECT: "correct", **{key: BUG_WORDS[key].label for key in ON_A_TOY}}
     acts = (
         element("button", label, type="button", class_="sq-btn", data_bug=key)
@@ -154,7 +154,7 @@ def opening() -> Markup:
         element("div", *acts, **group),
         element("div", recorded, data_part="tests"),
         element("details", element("summary", "How to read this"), element("p", words)),
-        class_="ls-stage",
+        class_="ls-stage sq-cells",
     )
 
 

@@ -49,7 +49,7 @@ def template(view: str) -> str:
 </style>
 </head>
 <body class="saved-page">
-<header class="saved-head">
+<header class="saved-head sq-ends">
 <div><h1>@@title@@</h1></div>
 <button type="button" class="saved-theme" hidden>Light or dark</button>
 </header>

@@ -86,11 +86,11 @@ class HardwareView {
     root.replaceChildren();
     const frame = el("div", { class: "sq-frame" }, root);
     this.makeHead(frame);
-    this.body = el("div", { class: "hw-body", hidden: "" }, frame);
-    const top = el("div", { class: "hw-row hw-top" }, this.body);
+    this.body = el("div", { class: "hw-body sq-stack", hidden: "" }, frame);
+    const top = el("div", { class: "hw-row sq-cells hw-top" }, this.body);
     this.makePass(top);
     this.facts = new ProfileFacts(top);
-    const row = el("div", { class: "hw-row" }, this.body);
+    const row = el("div", { class: "hw-row sq-cells" }, this.body);
     this.makeSmall(row);
     this.makeBatch(row);
     this.makeMap(this.body);
@@ -112,7 +112,7 @@ class HardwareView {
   // -- building ----------------------------------------------------------------------------------
 
   makeHead(frame) {
-    const about = el("div", { class: "sq-about" }, frame);
+    const about = el("div", { class: "sq-about sq-wrap" }, frame);
     this.badge = el("span", { class: "sq-badge", "data-part": "label" }, about);
     this.name = el("b", { class: "sq-model-name" }, about);
     this.chips = el("span", { class: "sq-chips" }, about);

@@ -35,7 +35,7 @@ export class RunPanel {
     this.word = word;
     this.chart = chart;
     this.empty = el("p", { class: "hw-say sq-dim", text: EMPTY }, panel.body);
-    this.split = el("div", { class: "hw-split" }, panel.body);
+    this.split = el("div", { class: "hw-split sq-wrap" }, panel.body);
     this.split.append(chart.node);
     const box = scrollBox(this.split, title + ", scrolls", { class: "sq-wide" });
     this.table = el("table", { class: "sq-table hw-parts" }, box);

@@ -29,7 +29,7 @@ export function openDrawer(stage) {
 }
 
 function makeHead(drawer) {
-  const head = el("div", { class: "sq-stage md-head" });
+  const head = el("div", { class: "sq-stage md-head sq-ends" });
   el("h2", { text: "Models" }, head);
   const act = () => drawer.hidePopover();
   button(head, { icon: "close", label: "Close", cls: "sq-mini-btn", act });

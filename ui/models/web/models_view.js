@@ -124,7 +124,7 @@ class LoadPanel {
     this.now = el("p", { class: "md-now", id: "md-now", role: "status" }, panel.body);
     this.progress = progressBar(panel.body, "Downloaded");
     this.amount = el("p", { class: "md-amount sq-dim" }, panel.body);
-    const checks = { class: "md-checks", "aria-label": "Checks passed" };
+    const checks = { class: "md-checks sq-stack", "aria-label": "Checks passed" };
     this.checks = el("ul", checks, panel.body);
     show(this.root, false);
   }

@@ -27,7 +27,7 @@ export class FurtherRuns {
   constructor(store, host, about, page) {
     this.store = store;
     this.page = page;
-    this.root = el("div", { class: "run-further", "data-part": "further" }, host);
+    this.root = el("div", { class: "run-further sq-wrap", "data-part": "further" }, host);
     const look = { text: "Make more runs", hint: TOOLTIPS["button more runs"], part: "more-runs" };
     this.button = button(this.root, { ...look, act: () => this.press() });
     this.words = el("p", { "data-part": "further-words" }, this.root);

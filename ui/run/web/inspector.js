@@ -51,7 +51,7 @@ export class Inspector {
     this.walk = new WalkCard(panel.body);
     const card = el("div", { class: "sq-card", "data-part": "card" }, panel.body);
     this.card = card;
-    const line = el("div", { class: "sq-card-line" }, card);
+    const line = el("div", { class: "sq-card-line sq-wrap" }, card);
     this.token = el("span", { class: "sq-pill", "data-part": "card-token" }, line);
     this.state = el("span", { class: "sq-state" }, line);
     this.why = el("p", { class: "sq-why", "data-part": "why" }, card);

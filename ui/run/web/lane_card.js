@@ -80,18 +80,18 @@ export class LaneCard {
   /** @param {LaneStyle} style */
   makeHead(style) {
     const { about, title } = this.lane;
-    const line = el("div", { class: "run-name" }, this.root);
+    const line = el("div", { class: "run-name sq-line" }, this.root);
     line.append(laneMark(style));
     const act = () => this.store.choose(this.index);
     this.title = button(el("h3", {}, line), { text: title, cls: "run-title", act });
-    const finish = el("span", { class: "run-finish" }, line);
+    const finish = el("span", { class: "run-finish sq-line" }, line);
     this.time = el("b", { "data-part": "time" }, finish);
     this.place = addTerm(finish, "", "place", "run-place");
     this.place.dataset.part = "place";
     const { description, rule } = about;
     const whole = [description, rule].filter(Boolean).join(", ");
     const how = described({ ...about, description: whole });
-    const box = el("div", { class: "run-about" }, this.root);
+    const box = el("div", { class: "run-about sq-line" }, this.root);
     this.thumbnail = new TreeThumbnail(box, ...THUMBNAIL);
     el("p", { class: "run-how sq-dim", text: briefly(about), title: how }, box);
   }
@@ -115,7 +115,7 @@ export class LaneCard {
   }
 
   makeProgress() {
-    const line = el("div", { class: "run-progress" }, this.root);
+    const line = el("div", { class: "run-progress sq-line" }, this.root);
     const label = "Progress to the finish line, in tokens";
     const attributes = { role: "progressbar", "aria-label": label, "aria-valuemin": "0" };
     this.bar = el("div", { class: "run-bar", ...attributes }, line);
@@ -124,7 +124,7 @@ export class LaneCard {
   }
 
   makeSpeed() {
-    const line = el("div", { class: "run-foot" }, this.root);
+    const line = el("div", { class: "run-foot sq-ends" }, this.root);
     this.speed = el("p", { class: "run-speed", "data-part": "speed" }, line);
     this.ratio = el("b", { "data-part": "ratio" }, this.speed);
     this.unit = el("span", {}, this.speed);
@@ -160,7 +160,7 @@ export class LaneCard {
     /** @type {Record<string, {part: HTMLElement, value: HTMLElement}>} */
     this.phases = {};
     for (const phase of PHASES) {
-      const entry = el("span", { class: "run-phase" }, legend);
+      const entry = el("span", { class: "run-phase sq-wrap" }, legend);
       el("i", { class: "sq-swatch", "data-phase": phase }, entry);
       addTerm(entry, phase);
       this.phases[phase] = {

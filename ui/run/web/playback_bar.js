@@ -26,14 +26,14 @@ export class PlaybackBar {
    */
   constructor(store, host) {
     this.store = store;
-    const look = { class: "sq-scrub", "aria-label": "Steps of the run", "data-part": "scrubber" };
-    const root = el("section", look, host);
+    const look = { class: "sq-scrub sq-line", "aria-label": "Steps of the run" };
+    const root = el("section", { ...look, "data-part": "scrubber" }, host);
     this.root = root;
     this.makeTransport(root);
     const slider = { role: "slider", tabindex: "0", "aria-label": "Step" };
     this.track = el("div", { class: "sq-track", ...slider, "data-part": "track" }, root);
-    const chart = { class: "sq-track-svg", preserveAspectRatio: "none", "aria-hidden": "true" };
-    this.chart = svg("svg", chart, this.track);
+    const chart = { class: "sq-track-svg sq-fill", "aria-hidden": "true" };
+    this.chart = svg("svg", { ...chart, preserveAspectRatio: "none" }, this.track);
     this.head = el("div", { class: "sq-playhead" }, this.track);
     this.tip = el("div", { class: "sq-tip", hidden: "" }, this.track);
     this.place = el("span", { class: "sq-place", "data-part": "place" }, root);

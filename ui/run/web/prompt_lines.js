@@ -20,7 +20,7 @@ export class PromptLines {
   constructor(store, host, page) {
     this.store = store;
     this.page = page;
-    this.root = el("div", { class: "run-prompts" }, host);
+    this.root = el("div", { class: "run-prompts sq-wrap" }, host);
     this.prompts = ["prompt", "second-prompt"].map((part) => {
       const root = el("p", { class: "sq-asked sq-dim", "data-part": part }, this.root);
       const whose = el("span", {}, root);

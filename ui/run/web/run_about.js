@@ -25,8 +25,8 @@ export class RunAbout {
    */
   constructor(store, host, page) {
     this.store = store;
-    this.root = el("div", { class: "sq-head", "data-part": "head" }, host);
-    const about = el("div", { class: "sq-about" }, this.root);
+    this.root = el("div", { class: "sq-head sq-stack", "data-part": "head" }, host);
+    const about = el("div", { class: "sq-about sq-wrap" }, this.root);
     this.badge = el("span", { class: "sq-badge", "data-part": "badge" }, about);
     this.about = new FactStrip(about);
     const hint = "Copy this run’s prompts, lanes and settings to the form";

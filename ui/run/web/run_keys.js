@@ -108,7 +108,7 @@ export class RunKeys {
   makeHelp(host) {
     const look = { class: "sq-help", "aria-label": "Keyboard", "data-part": "help" };
     const dialog = el("dialog", look, host);
-    const head = el("div", { class: "sq-help-head" }, dialog);
+    const head = el("div", { class: "sq-help-head sq-ends" }, dialog);
     el("h3", { text: "Keyboard" }, head);
     const act = () => dialog.close();
     button(head, { icon: "close", label: "Close", cls: "sq-mini-btn", act });

@@ -81,7 +81,7 @@ export class RunView {
       button(frame, { text: "Prompt and settings", part: "form", cls: "run-settings", act: form });
     this.verdict = new RunVerdict(store, frame, page);
     this.leftOut = el("p", { class: "run-note sq-dim", "data-part": "left-out" }, frame);
-    this.grid = el("div", { class: "run-lanes", "data-part": "lanes" }, frame);
+    this.grid = el("div", { class: "run-lanes sq-cells", "data-part": "lanes" }, frame);
     this.prompts = new PromptLines(store, frame, page);
     this.buildSteps(frame, page);
     this.about = new RunAbout(store, frame, page);
@@ -95,9 +95,9 @@ export class RunView {
   buildSteps(frame, page) {
     const { store, root } = this;
     this.scrubber = new Scrubber(store, frame);
-    this.main = el("div", { class: "sq-main" }, frame);
-    const left = el("div", { class: "sq-left" }, this.main);
-    const right = el("div", { class: "sq-right" }, this.main);
+    this.main = el("div", { class: "sq-main sq-cells" }, frame);
+    const left = el("div", { class: "sq-left sq-stack" }, this.main);
+    const right = el("div", { class: "sq-right sq-stack" }, this.main);
     // without a form beside it, the bar has room for the phases of a step
     this.tree = new TreePanel(store, left, page.run ? null : this.scrubber.root);
     this.bars = new StepBars(store, left, this.scrubber);

@@ -53,7 +53,7 @@ export class StepBars {
     this.makeReadout(panel.tools);
     this.box = el("div", { class: "sq-bars-box" }, panel.body);
     const look = {
-      class: "sq-bars-svg",
+      class: "sq-fill",
       role: "img",
       "aria-label": "Time and tokens of each step",
     };

@@ -373,8 +373,8 @@ export class TreeNote {
    */
   constructor(store, host) {
     this.store = store;
-    const look = { class: "sq-stump sq-dim", "data-part": "stump", role: "status", hidden: "" };
-    this.root = el("p", look, host);
+    const look = { class: "sq-stump sq-wrap sq-dim", "data-part": "stump", role: "status" };
+    this.root = el("p", { ...look, hidden: "" }, host);
     this.words = el("span", {}, this.root);
     const hint = TOOLTIPS["button last full tree"];
     this.back = button(this.root, { text: "Last full tree", hint });

@@ -31,8 +31,8 @@ export class RunVerdict {
     const band = el("div", { class: "run-band" }, this.root);
     this.makeResult(el("div", { class: "run-result" }, band));
     this.makeWords(el("div", { class: "run-words" }, band));
-    this.acts = el("div", { class: "run-acts" }, band);
-    this.makeMore(el("div", { class: "run-sure" }, this.root), page);
+    this.acts = el("div", { class: "run-acts sq-stack" }, band);
+    this.makeMore(el("div", { class: "run-sure sq-wrap" }, this.root), page);
   }
 
   makeResult(host) {

@@ -97,7 +97,7 @@ export class WhereTimeWent {
    * @param {Record<string, string>} names of the bars; `last`: of the last one
    */
   bars(host, bars, names) {
-    const list = el("ol", { class: "run-fall" }, host);
+    const list = el("ol", { class: "run-fall sq-stack" }, host);
     const ends = bars.flatMap(({ value, loss }) => [value, value + Math.max(loss, 0)]);
     const most = Math.max(...ends.filter(known), 1e-9);
     bars.forEach((bar, k) => {
@@ -121,7 +121,7 @@ export class WhereTimeWent {
     const box = el("div", { class: "run-advice", "data-part": "advice" }, host);
     el("p", { class: "run-says", text: readable(words) }, box);
     if (!remedies.length) return;
-    const list = el("ul", { class: "run-remedies" }, box);
+    const list = el("ul", { class: "run-remedies sq-stack" }, box);
     for (const remedy of remedies) this.remedy(el("li", {}, list), remedy, speedup, i);
   }
 

@@ -66,8 +66,8 @@ export function acceptanceCard(byLevel, { label, words, place }) {
     "data-tall": String(ranks > MANY_RANKS),
     "data-wide": String(depths > MANY_DEPTHS),
   };
-  const root = el("section", { class: "hw-one", "data-label": label, ...size });
-  const head = el("p", { class: "hw-one-head sq-dim" }, root);
+  const root = el("section", { class: "hw-one sq-stack", "data-label": label, ...size });
+  const head = el("p", { class: "hw-one-head sq-line sq-dim" }, root);
   el("span", { class: "sq-badge", "data-label": label, text: label }, head);
   el("span", { text: words }, head);
   const look = { class: "hw-by-level-box sq-more-right" };

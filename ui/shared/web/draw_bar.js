@@ -32,7 +32,7 @@ export class DrawMeter {
     this.root = el("div", { class: "sq-meter", role: "img" }, host);
     this.top = el("span", { class: "sq-meter-u" }, this.root);
     this.bar = new DrawBar(this.root);
-    this.under = el("div", { class: "sq-meter-scale sq-dim" }, this.root);
+    this.under = el("div", { class: "sq-meter-scale sq-ends sq-dim" }, this.root);
     el("span", { text: "0" }, this.under);
     this.ratio = el("span", { class: "sq-meter-ratio" }, this.under);
     el("span", { text: "1" }, this.under);

@@ -30,7 +30,7 @@ export class PhaseBar {
    */
   constructor(motion, host, above) {
     this.motion = motion;
-    this.root = el("div", { class: "sq-phases", "data-part": "phases" }, host);
+    this.root = el("div", { class: "sq-phases sq-wrap", "data-part": "phases" }, host);
     const look = { class: "sq-phase-tabs", role: "group", "aria-label": "Phases of the step" };
     const group = el("div", look, this.root);
     this.tabs = PHASES.map(([phase, label]) => {

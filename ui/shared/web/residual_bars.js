@@ -18,7 +18,7 @@ export class ResidualBars {
    */
   constructor(host, rows = ROWS) {
     this.root = el("div", { class: "sq-left-of", "data-part": "residual" }, host);
-    this.head = el("div", { class: "sq-left-head" }, this.root);
+    this.head = el("div", { class: "sq-left-head sq-ends" }, this.root);
     this.title = el("b", { class: "sq-left-title" }, this.head);
     const letters = el("span", { class: "sq-left-letters" }, this.head);
     el("span", { text: "p" }, letters);

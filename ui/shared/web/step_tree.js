@@ -319,7 +319,7 @@ export class Minimap {
    * @param {(node: number) => void} onPick called with the node nearest to a press
    */
   constructor(host, onPick) {
-    this.root = el("div", { class: "sq-mini", "data-part": "minimap", hidden: "" }, host);
+    this.root = el("div", { class: "sq-mini sq-stack", "data-part": "minimap", hidden: "" }, host);
     el("div", { class: "sq-mini-title sq-dim", text: "whole tree" }, this.root);
     const look = { class: "sq-mini-map", preserveAspectRatio: "none", role: "img" };
     this.box = svg("svg", { ...look, "aria-label": "Overview of the whole tree" }, this.root);

@@ -18,7 +18,7 @@ export class WalkCard {
   /** @param {Element} host */
   constructor(host) {
     this.root = el("div", { class: "sq-walk-card", "data-part": "walk-card" }, host);
-    const line = el("div", { class: "sq-card-line" }, this.root);
+    const line = el("div", { class: "sq-card-line sq-wrap" }, this.root);
     this.token = el("span", { class: "sq-pill" }, line);
     this.state = el("span", { class: "sq-state" }, line);
     this.place = el("p", { class: "sq-dim" }, this.root);

@@ -21,7 +21,7 @@ export class NumberControl {
    */
   constructor(host, { label, most, step = "1" }) {
     this.most = most;
-    const line = el("label", { class: "sq-tour-number" }, host);
+    const line = el("label", { class: "sq-tour-number sq-line" }, host);
     const look = { class: "sq-input", type: "number", min: 0, max: most, step };
     this.input = el("input", { ...look, inputmode: "decimal" }, line);
     el("span", { text: label }, line);
@@ -53,7 +53,7 @@ export class ChoiceControl {
     el("legend", { class: "sq-spoken", text: label }, this.group);
     const name = "sq-tour-" + label.replace(/\W+/g, "-");
     this.inputs = choices.map(([value, words]) => {
-      const line = el("label", { class: "sq-tour-choice" }, this.group);
+      const line = el("label", { class: "sq-tour-choice sq-line" }, this.group);
       const input = el("input", { type: "radio", name, value }, line);
       el("span", { text: words }, line);
       return input;
@@ -85,12 +85,12 @@ export class LengthControl {
     this.said = said;
     this.most = most;
     this.root = el("label", { class: "sq-tour-block" }, host);
-    const head = el("span", { class: "sq-tour-block-name" }, this.root);
+    const head = el("span", { class: "sq-tour-block-name sq-wrap" }, this.root);
     el("span", { text: label }, head);
     this.output = el("b", {}, head);
     const lane = el("span", { class: "sq-tour-lane" }, this.root);
     this.bar = el("span", { class: "sq-tour-bar is-guess" }, lane);
-    const look = { class: "sq-tour-drag", type: "range", min: 1, max: most, step: 0.1 };
+    const look = { class: "sq-tour-drag sq-fill", type: "range", min: 1, max: most, step: 0.1 };
     this.input = el("input", look, lane);
     this.input.addEventListener("input", () => this.paint(true));
     this.input.value = String(most / 2);

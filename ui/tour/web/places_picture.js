@@ -87,7 +87,7 @@ export function showPlaces(host, places, rates) {
   const all = [...places].sort();
   const box = el("div", { class: "sq-tour-place" }, host);
   box.style.height = placesHeight(all) + "px";
-  drawPlaces(svg("svg", { class: "sq-tour-lines", "aria-hidden": "true" }, box), all, []);
+  drawPlaces(svg("svg", { class: "sq-tour-lines sq-fill", "aria-hidden": "true" }, box), all, []);
   lightWays(box);
   for (const place of ["", ...all]) {
     const words = place ? String(Number(chanceAt(place, rates).toFixed(4))) : "text";
@@ -116,7 +116,7 @@ export class PlaceControl {
     this.words = words;
     const look = { class: "sq-tour-place", role: "group", "aria-label": words.label };
     this.box = el("div", look, host);
-    this.lines = svg("svg", { class: "sq-tour-lines", "aria-hidden": "true" }, this.box);
+    this.lines = svg("svg", { class: "sq-tour-lines sq-fill", "aria-hidden": "true" }, this.box);
     lightWays(this.box);
     this.hint = el("p", { class: "sq-tour-rest", "aria-live": "polite" }, host);
     this.paint();

@@ -28,12 +28,12 @@ export class Stop {
     this.tour = tour;
     this.name = name;
     this.words = LESSON[name];
-    this.root = el("div", { class: "sq-tour-stop", "data-part": name }, host);
+    this.root = el("div", { class: "sq-tour-stop sq-stack", "data-part": name }, host);
     const look = { class: "sq-tour-title", tabindex: -1, "data-part": "stop-title" };
     this.title = el("h3", { ...look, text: this.words.title }, this.root);
     this.lead = el("p", { class: "sq-tour-lead" }, this.root);
     this.picture = el("div", { class: "sq-tour-picture" }, this.root);
-    this.asked = el("div", { class: "sq-tour-asked" }, this.root);
+    this.asked = el("div", { class: "sq-tour-asked sq-stack" }, this.root);
     this.end = el("div", { class: "sq-tour-end" }, this.root);
     this.sentence = el("p", { class: "sq-tour-sentence", "data-part": "sentence" }, this.end);
     this.source = el("p", { class: "sq-tour-source", "data-part": "source" }, this.root);

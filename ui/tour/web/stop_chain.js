@@ -100,7 +100,7 @@ export class ChainStop extends Stop {
 
   slider(host) {
     const { slide, acceptance, versus } = this.words;
-    const line = el("label", { class: "sq-tour-slider" }, host);
+    const line = el("label", { class: "sq-tour-slider sq-wrap" }, host);
     el("span", { text: slide }, line);
     const look = { type: "range", min: 0, max: 1, step: 0.05, value: acceptance };
     const input = el("input", { ...look, "data-part": "slide" }, line);

@@ -51,7 +51,7 @@ export class CostStop extends Stop {
 
   block(host, name, times, cls) {
     const line = el("div", { class: "sq-tour-block" }, host);
-    const head = el("span", { class: "sq-tour-block-name" }, line);
+    const head = el("span", { class: "sq-tour-block-name sq-wrap" }, line);
     el("span", { text: name }, head);
     const lane = el("span", { class: "sq-tour-lane" }, line);
     const bar = el("span", { class: "sq-tour-bar " + cls }, lane);

@@ -119,7 +119,7 @@ export class WhichStop extends Stop {
     const list = el("div", { class: "sq-tour-beats" }, host);
     this.words.machines.forEach((key, i) => {
       const box = el("div", { class: "sq-tour-block" }, list);
-      const head = el("span", { class: "sq-tour-block-name" }, box);
+      const head = el("span", { class: "sq-tour-block-name sq-wrap" }, box);
       el("span", { text: LESSON.machines[key].short }, head);
       const source = this.tour.profiles[key].source;
       el("span", { class: "sq-badge", "data-label": source, text: source }, head);

@@ -89,7 +89,7 @@ export class TourView {
     this.root = root;
     this.test = test;
     this.state = tourState.read(keptPlace());
-    const frame = el("div", { class: "sq-tour-frame" }, root);
+    const frame = el("div", { class: "sq-tour-frame sq-stack" }, root);
     this.makeHead(frame);
     this.body = el("div", { class: "sq-panel sq-tour-card" }, frame);
     this.makeFoot(frame);

@@ -29,8 +29,8 @@ export class MomentPanel {
     this.title = el("h3", { class: "wk-sub" }, now);
     this.now = new ResidualBars(now, ROWS);
     this.noPicture = el("p", { class: "sq-dim" }, now);
-    const draw = el("div", { class: "wk-draw" }, this.columns);
-    const line = el("div", { class: "sq-card-line" }, draw);
+    const draw = el("div", { class: "wk-draw sq-stack" }, this.columns);
+    const line = el("div", { class: "sq-card-line sq-wrap" }, draw);
     this.token = el("span", { class: "sq-pill" }, line);
     this.state = el("span", { class: "sq-state" }, line);
     this.meter = new DrawMeter(draw);

@@ -51,8 +51,8 @@ export class RealStep {
    */
   constructor(host, on) {
     this.on = on;
-    this.root = el("div", { class: "wk-form", hidden: "" }, host);
-    const line = el("div", { class: "wk-field" }, this.root);
+    this.root = el("div", { class: "wk-form sq-stack", hidden: "" }, host);
+    const line = el("div", { class: "wk-field sq-wrap" }, this.root);
     el("label", { for: "wk-run", text: "Step of" }, line);
     this.menu = el("select", { id: "wk-run", class: "sq-input", "data-part": "run" }, line);
     this.menu.addEventListener("change", () => this.choose(this.menu.value));
@@ -63,7 +63,7 @@ export class RealStep {
   }
 
   makeStep() {
-    this.line = el("div", { class: "wk-field" }, this.root);
+    this.line = el("div", { class: "wk-field sq-wrap" }, this.root);
     el("label", { for: "wk-step", text: "Step" }, this.line);
     const go = (by) => () => this.goTo(this.at + by);
     this.back = button(this.line, { icon: "back", label: "Previous step (←)", act: go(-1) });

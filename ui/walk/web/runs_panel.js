@@ -63,7 +63,7 @@ export class RunsPanel {
   }
 
   makeButtons(host) {
-    const line = el("div", { class: "wk-line" }, host);
+    const line = el("div", { class: "wk-line sq-wrap" }, host);
     this.go = button(line, { part: "run-many", cls: "sq-btn-main", act: () => this.runMore() });
     this.anew = button(line, { text: "Start over", part: "run-anew", act: () => this.startOver() });
     rove(line);

@@ -28,7 +28,7 @@ export class SharesField {
     const legend = el("legend", {}, this.root);
     addTerm(legend, NAMES[letter], "why " + letter);
     this.rows = Array.from({ length: MOST_WORDS }, (_, i) => this.makeRow(i));
-    const line = el("p", { class: "wk-sum sq-dim" }, this.root);
+    const line = el("p", { class: "wk-sum sq-ends sq-dim" }, this.root);
     this.sum = el("span", { "data-part": "sum-" + letter }, line);
     const act = () => this.put(scaledShares(this.read().values).map(String));
     this.scale = button(line, { text: "Scale to sum 1", part: "scale-" + letter, act });

@@ -24,7 +24,7 @@ export class ToyForm {
    */
   constructor(host, take) {
     this.take = take;
-    this.root = el("div", { class: "wk-form" }, host);
+    this.root = el("div", { class: "wk-form sq-stack" }, host);
     const presets = [...PRESETS, { key: OWN, label: "your own" }];
     this.preset = this.menu("Start from", "preset", presets);
     this.preset.addEventListener("change", () => this.choose(this.preset.value));
@@ -58,7 +58,7 @@ export class ToyForm {
   }
 
   menu(label, part, choices, term = "", host = this.root) {
-    const line = el("div", { class: "wk-field" }, host);
+    const line = el("div", { class: "wk-field sq-wrap" }, host);
     const id = "wk-" + part;
     const name = el("label", { for: id }, line);
     if (!term) name.append(label);

@@ -56,11 +56,11 @@ export class WalkView {
   constructor(root, link) {
     this.root = root;
     this.link = link;
-    const grid = el("div", { class: "wk-grid" }, root);
+    const grid = el("div", { class: "wk-grid sq-cells" }, root);
     const side = el("div", { class: "wk-side" }, grid);
-    const main = el("div", { class: "wk-main" }, grid);
+    const main = el("div", { class: "wk-main sq-stack" }, grid);
     this.makeWalk(main);
-    const below = el("div", { class: "wk-below" }, main);
+    const below = el("div", { class: "wk-below sq-cells" }, main);
     this.runs = new RunsPanel(below);
     this.mask = new MaskPanel(below, (node) => this.light(node));
     this.makeSide(side);
