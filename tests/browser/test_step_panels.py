@@ -541,12 +541,12 @@ def test_at_temperature_0_no_draw_is_shown(page: Any) -> None:
     run = made([-1, 0, 0], trials=[[1, 0.0, 0.6, 0.41, False, 1.0]])
     give(page, {**run, "run": "warm"})
     assert {"u", "p / q"} <= figures(page).keys()
-    assert page.locator(".sq-card .sq-meter").is_visible()
+    assert page.locator(".sq-inspector .sq-meter").is_visible()
     page.click("[data-part=story] > summary")
     assert "u 0.41" in text(page, "[data-part=trials]")
     give(page, {**run, "meta": {**run["meta"], "params": {"temperature": 0}}})
     assert not {"u", "p / q"} & figures(page).keys()
-    assert page.locator(".sq-card .sq-meter").is_hidden()
+    assert page.locator(".sq-inspector .sq-meter").is_hidden()
     assert "u 0.41" not in text(page, "[data-part=trials]")
 
 
@@ -601,7 +601,7 @@ def test_nothing_overflows(page: Any, canned: dict[str, Any], width: int, height
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         assert (
             page.evaluate("""() => [...document.querySelectorAll(
-              '.sq-panel, .sq-panel-head, .sq-card, dl div')]
+              '.sq-panel, .sq-panel-head, .sq-walk-card, dl div')]
           .filter(e => e.offsetParent && e.scrollWidth > e.clientWidth + 1)
             .map(e => e.className)""")
             == []

@@ -1,8 +1,8 @@
-/* The panel "Why". It shows the selected node with its numbers and a sentence that explains its
-   state. In slow motion it shows a WalkCard instead, about the node that the picture explains.
-   Under either is the story of the step. */
+/* The panel "Why": a WalkCard about the selected node, or in slow motion about the node that the
+   picture explains. Under it are all figures of a node that the visitor points at or pinned, and
+   the story of the step. */
 import { attr, button, el, pool, show, tell, text } from "../../shared/web/dom.js";
-import { DrawBar, DrawMeter } from "../../shared/web/draw_bar.js";
+import { DrawBar } from "../../shared/web/draw_bar.js";
 import { apart, count, known, ms, percent, prob } from "../../shared/web/format.js";
 import { makePanel } from "../../shared/web/panel.js";
 import { rove } from "../../shared/web/roving_focus.js";
@@ -48,15 +48,8 @@ export class Inspector {
     this.kicker = addTerm(panel.tools, "", "pinned", "sq-kicker sq-dim");
     const look = { icon: "close", label: "Unpin (Escape)", cls: "sq-mini-btn" };
     this.unpin = button(panel.tools, { ...look, act: () => store.set({ pin: null }) });
-    this.walk = new WalkCard(panel.body);
-    const card = el("div", { class: "sq-card", "data-part": "card" }, panel.body);
-    this.card = card;
-    const line = el("div", { class: "sq-card-line sq-wrap" }, card);
-    this.token = el("span", { class: "sq-pill", "data-part": "card-token" }, line);
-    this.state = el("span", { class: "sq-state" }, line);
-    this.why = el("p", { class: "sq-why", "data-part": "why" }, card);
-    this.meter = new DrawMeter(card);
-    this.list = el("dl", { class: "sq-figures" }, card);
+    this.card = new WalkCard(panel.body);
+    this.list = el("dl", { class: "sq-figures" }, this.card.root);
     this.figures = Object.entries(FIGURES).map(([key, label]) => {
       const box = el("div", { "data-figure": key }, this.list);
       addTerm(el("dt", {}, box), label, "why " + key);
@@ -67,39 +60,17 @@ export class Inspector {
   }
 
   paint() {
-    const { store } = this;
-    const view = store.view();
-    const node = store.selected;
-    this.story.paint(view, node);
-    const isWalk = Boolean(view) && store.slow.shown !== null;
-    show(this.walk.root, isWalk);
-    show(this.card, !isWalk);
-    if (isWalk) return this.paintWalk(view);
-    if (!view || node === null) return;
+    const { hover, pin, slow, selected } = this.store;
+    const view = this.store.view();
+    this.story.paint(view, selected);
+    const isSlow = Boolean(view) && slow.shown !== null;
+    const node = isSlow ? (hover ?? pin ?? slow.explained) : selected;
+    const state = view && node !== null ? (isSlow ? slow : view).stateOf(node) : "";
+    this.card.paint(view, node, state, isSlow && node === slow.tried);
     this.paintKicker(node);
-    const state = view.stateOf(node);
-    const label = view.label(node);
-    const isShownOtherwise = view.piece(node) !== label;
-    const hint = "the token’s text with invisible characters made visible";
-    text(this.token, label);
-    attr(this.token, "title", isShownOtherwise ? hint : null);
-    text(this.state, stepWords.states[state]);
-    for (const part of [this.token, this.state]) part.dataset.s = state;
-    text(this.why, stepWords.why(view, node));
-    const trial = node === "bonus" ? null : view.trial(node);
-    this.meter.paint(view.greedy ? null : trial);
-    // on demand: the figures of a node that the visitor points at or pinned
-    show(this.list, [store.hover, store.pin].includes(node));
-    this.paintFigures(view, node, trial);
-  }
-
-  /** @type {(view: StepView) => void} */
-  paintWalk(view) {
-    const { hover, pin, slow } = this.store;
-    const node = hover ?? pin ?? slow.explained;
-    const state = node === null ? "" : slow.stateOf(node);
-    this.walk.paint(view, node, state, node === slow.tried);
-    this.paintKicker(node);
+    const hasFigures = view && node !== null && !isSlow;
+    show(this.list, hasFigures && [hover, pin].includes(node));
+    if (hasFigures) this.paintFigures(view, node);
   }
 
   /**
@@ -116,8 +87,9 @@ export class Inspector {
     show(this.unpin, word === "pinned");
   }
 
-  /** @type {(view: StepView, node: NodeId, trial?: Trial) => void} */
-  paintFigures(view, node, trial) {
+  /** @type {(view: StepView, node: NodeId) => void} */
+  paintFigures(view, node) {
+    const trial = node === "bonus" ? null : view.trial(node);
     const values = {
       id: String(view.id(node)),
       ...(node === "bonus" ? {} : this.nodeFigures(view, node)),

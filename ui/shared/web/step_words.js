@@ -26,6 +26,17 @@ const WHAT_IS_LEFT =
 const token = (view, node) => "“" + view.label(node) + "”";
 
 /**
+ * What is known of a node that the picture has not decided yet.
+ * @param {StepView} view
+ * @param {NodeId} node
+ * @returns {string}
+ */
+export const undecided = (view, node) =>
+  node === "bonus"
+    ? ""
+    : `The small model gives it the probability q = ${percent(view.q(node))}. It is not tried yet.`;
+
+/**
  * p/q of a trial. Its token is accepted if the draw u is below p/q.
  * @param {Trial} trial
  * @returns {number} may be over 1, or Infinity

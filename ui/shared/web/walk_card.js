@@ -1,6 +1,6 @@
 /* The card beside the tree. It explains one node: its probabilities as bars, its draw u compared
    with p/q, and the residual p and q after the rejections so far. */
-import { el, show, text } from "./dom.js";
+import { attr, el, show, text } from "./dom.js";
 import { DrawMeter } from "./draw_bar.js";
 import { prob } from "./format.js";
 import { ResidualBars } from "./residual_bars.js";
@@ -13,13 +13,15 @@ import { addTerm } from "./tooltips.js";
  * @import { NodeId } from "./tree_layout.js"
  */
 
+const READABLE = "the token’s text with invisible characters made visible";
+
 /** The card. */
 export class WalkCard {
   /** @param {Element} host */
   constructor(host) {
     this.root = el("div", { class: "sq-walk-card", "data-part": "walk-card" }, host);
     const line = el("div", { class: "sq-card-line sq-wrap" }, this.root);
-    this.token = el("span", { class: "sq-pill" }, line);
+    this.token = el("span", { class: "sq-pill", "data-part": "card-token" }, line);
     this.state = el("span", { class: "sq-state" }, line);
     this.place = el("p", { class: "sq-dim" }, this.root);
     this.bars = el("dl", { class: "sq-probs" }, this.root);
@@ -27,7 +29,7 @@ export class WalkCard {
     this.target = new ShareBar(this.bars, "p");
     this.meter = new DrawMeter(this.root);
     this.residual = new ResidualBars(this.root);
-    this.why = el("p", { class: "sq-why" }, this.root);
+    this.why = el("p", { class: "sq-why", "data-part": "why" }, this.root);
   }
 
   /**
@@ -39,7 +41,9 @@ export class WalkCard {
   paint(step, node, state, isTried) {
     this.root.classList.toggle("is-blank", !step || node === null);
     if (!step || node === null) return;
-    text(this.token, step.label(node));
+    const label = step.label(node);
+    text(this.token, label);
+    attr(this.token, "title", step.piece(node) === label ? null : READABLE);
     text(this.state, stepWords.states[state] ?? "guessed");
     for (const part of [this.token, this.state]) part.dataset.s = state;
     const isDecided = state in stepWords.states;
@@ -47,7 +51,7 @@ export class WalkCard {
     const picture = isDecided ? residualPicture(step, node) : null;
     this.residual.paint(picture, step.greedy && step.topo.n > 1);
     show(this.why, !isTried); // else the caption above the tree gives the reason
-    text(this.why, isDecided ? stepWords.why(step, node) : "");
+    text(this.why, isDecided ? stepWords.why(step, node) : stepWords.undecided(step, node));
     this.paintNumbers(step, node, isDecided);
     if (picture && node !== "bonus") show(this.bars, false); // the picture has both bars
   }
