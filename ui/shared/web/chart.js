@@ -61,6 +61,7 @@ const LAYOUT = {
   plot_bgcolor: "rgba(0,0,0,0)",
   margin: { l: 44, r: 16, t: 26, b: 38 }, // r: room for half a tick label such as 1024
   dragmode: "zoom",
+  uirevision: 1, // always the same, so that Plotly keeps a zoom when it draws the figure again
   font: { color: "var(--sq-dim)", size: 12 },
   bargap: 0.35,
   hoverlabel: {
@@ -88,8 +89,8 @@ const NOTE = {
 
 const isAxis = (name) => /^[xy]axis\d*$/.test(name);
 
-function whole(layout, styles, size, views) {
-  const made = { ...LAYOUT, ...layout, width: size.w, height: size.h, uirevision: views };
+function whole(layout, styles, size) {
+  const made = { ...LAYOUT, ...layout, width: size.w, height: size.h };
   for (const axis of ["xaxis", "yaxis", ...Object.keys(layout).filter(isAxis)])
     made[axis] = { ...AXIS, ...layout[axis], title: { ...AXIS.title, ...layout[axis]?.title } };
   made.legend = { ...LAYOUT.legend, ...layout.legend };
@@ -104,7 +105,6 @@ export class Chart {
   /** @type {Figure | undefined} */
   figure;
   waiting = false; // whether Plotly is being loaded
-  views = 1; // grows with each call of `reset`; Plotly keeps the zoom until this number changes
 
   /**
    * @param {HTMLElement} host
@@ -118,12 +118,6 @@ export class Chart {
   /** The element with the figure; null unless Plotly has drawn it. */
   get drawn() {
     return this.node.dataset.drawn ? this.node : null;
-  }
-
-  /** Show the whole figure again, after a zoom. */
-  reset() {
-    this.views++;
-    this.draw();
   }
 
   /** @param {Figure} figure */
@@ -150,9 +144,9 @@ export class Chart {
   }
 
   drawWith(plotly) {
-    const { node, figure, size, views } = this;
+    const { node, figure, size } = this;
     const styles = getComputedStyle(node);
-    const layout = whole(figure.layout, styles, size, views);
+    const layout = whole(figure.layout, styles, size);
     return plotly.react(node, coloured(figure.data, styles), layout, pictures.CONFIG);
   }
 }

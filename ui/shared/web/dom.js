@@ -207,7 +207,6 @@ const ICONS = {
   plus: "M11 5h2v6h6v2h-6v6h-2v-6H5v-2h6z",
   minus: "M5 11h14v2H5z",
   fit: "M4 4h6v2H6v4H4zM14 4h6v6h-2V6h-4zM4 14h2v4h4v2H4zM18 14h2v6h-6v-2h4z",
-  present: "M3 4h18v2h-1v10h-7v2l3 2v1h-8v-1l3-2v-2H4V6H3zM6 6v8h12V6z",
   close:
     "M6.4 5 12 10.6 17.6 5 19 6.4 13.4 12l5.6 5.6-1.4 1.4-5.6-5.6L6.4 19 5 17.6 10.6 12 5 6.4z",
   pin: "M9 3h6v2l-1 1v5l3 3v2h-4v5l-1 1-1-1v-5H7v-2l3-3V6L9 5z",

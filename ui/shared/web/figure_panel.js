@@ -1,5 +1,4 @@
-/* A panel with a Plotly figure, a line beside the title, and buttons that save the figure or undo a
-   zoom. */
+/* A panel with a Plotly figure, a line beside the title, and buttons that save the figure. */
 import { Chart } from "./chart.js";
 import { el } from "./dom.js";
 import { makePanel } from "./panel.js";
@@ -19,9 +18,8 @@ export function figurePanel(host, { cls = "", ...about }, { caption, name } = {}
   const panel = makePanel(host, { ...about, cls: "hw-figure " + cls });
   const word = el("span", { class: "sq-word sq-dim" }, panel.titleBox);
   const chart = new Chart(panel.body, about.title);
-  const reset = () => chart.reset();
   const lines = caption ?? (() => [about.title, word.textContent].filter(Boolean));
-  pictures.buttons(panel.tools, () => chart.drawn, name ?? about.part, { reset, caption: lines });
+  pictures.buttons(panel.tools, () => chart.drawn, name ?? about.part, lines);
   rove(panel.tools);
   return { panel, word, chart };
 }

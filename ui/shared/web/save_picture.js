@@ -3,7 +3,6 @@ import COLOURS from "../../../assets/colours.json" with { type: "json" };
 import { button, el, segments } from "./dom.js";
 import { plotlyText } from "./format.js";
 import { saveAddress } from "./save_file.js";
-import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
 const SCALE = 2; // pixels of a PNG per px of the page
 // The largest canvas that every desktop browser can make, in pixels.
@@ -107,24 +106,22 @@ export function canvas(width, height, draw, name) {
   sheet.toBlob((blob) => saveAddress(`${name}.png`, URL.createObjectURL(blob)), "image/png");
 }
 
-/** Plotly's options. Its toolbar would cover the legend, so `buttons` adds other buttons. */
+/** Plotly's options. Its toolbar would cover the legend, so `buttons` adds other buttons. A double
+ * click shows the whole figure again. */
 export const CONFIG = { displayModeBar: false, responsive: false };
 
 /**
- * Add buttons that save a Plotly figure, and one that shows the whole figure again.
+ * Add buttons that save a Plotly figure.
  * @param {Element} host
  * @param {() => (Element | null | false)} drawn returns the node with the figure; null or false
  *   while nothing is drawn
  * @param {string | (() => string)} name of the file, between "sequoia-" and its suffix
- * @param {{reset?: () => void, caption?: () => string[]}} [options] `reset` shows the whole figure;
- *   without it, there is no such button. `caption` returns the lines above the saved figure
+ * @param {() => string[]} caption returns the lines above the saved figure
  */
-export function buttons(host, drawn, name, { reset, caption } = {}) {
-  const hint = TOOLTIPS["button whole figure"];
-  if (reset) button(host, { icon: "fit", label: "Show the whole figure", hint, act: reset });
+export function buttons(host, drawn, name, caption) {
   formats(host, "figure", (format) => {
     const file = "sequoia-" + (typeof name === "function" ? name() : name);
-    if (drawn()) saveFigure(drawn(), format, file, caption?.());
+    if (drawn()) saveFigure(drawn(), format, file, caption());
   });
 }
 
