@@ -23,6 +23,7 @@ from ui.run import recordings
 from ui.run.report import DraftedLane, drafted_lane
 from ui.shared.acceptance_rates import Rates, by_level_table
 from ui.shared.saved_profiles import Entry
+from ui.words.figures import time_words
 from ui.words.hardware import (
     averaged_words,
     batch_words,
@@ -184,6 +185,7 @@ def _run(
     except SequoiaError:
         return None
     words = effects(found)
+    both = found.predicted, found.measured
     measured = verdict.ratio if verdict else found.measured.speedup
     return {
         "sentence": prediction_words(found, measured),
@@ -192,7 +194,7 @@ def _run(
         "measured": measured,
         "verdict": verdict and asdict(verdict),
         "parts": [
-            [part, getattr(found.predicted, part), getattr(found.measured, part), words[part]]
+            [part, *(_said(part, getattr(one, part)) for one in both), words[part]]
             for part in PARTS
         ],
         "steps": len(run.steps),
@@ -201,6 +203,10 @@ def _run(
         "rates": rates.name,
         "rates_label": rates.label,
     }
+
+
+def _said(part: str, value: float) -> str:
+    return f"{value:.2f}" if part == "tokens" else time_words(value)
 
 
 def _is_measured(run: Run) -> bool:

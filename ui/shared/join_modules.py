@@ -61,7 +61,7 @@ def imported(path: Path) -> list[Path]:
 
 def join(paths: Iterable[Path]) -> str:
     """The source of one module that exports the object `modules`. Its keys are the names of the
-    modules at `paths`, such as "decode/connect", and its values their exports. Raises
+    modules at `paths`, such as "run/connect", and its values their exports. Raises
     BadModule."""
     paths = list(paths)
     order = _in_order(paths)
@@ -72,7 +72,7 @@ def join(paths: Iterable[Path]) -> str:
 
 
 def name_of(path: Path) -> str:
-    """The name of a module: `ui/decode/web/connect.js` is "decode/connect"."""
+    """The name of a module: `ui/run/web/connect.js` is "run/connect"."""
     view, _, *rest = path.relative_to(UI).with_suffix("").parts
     return "/".join([view, *rest])
 

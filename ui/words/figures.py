@@ -42,8 +42,7 @@ def p_words(p: float) -> str:
 
 
 def time_words(seconds: float) -> str:
-    """A time in the most readable unit: "1.20 s", "340 ms", "3.4 ms", "250 µs". The same words as
-    those of ui/hardware/web/duration.js."""
+    """A time in the most readable unit: "1.20 s", "340 ms", "3.4 ms", "250 µs"."""
     unit, per_second, digits = _unit(seconds)
     return f"{seconds * per_second:.{digits}f} {unit}"
 

@@ -67,7 +67,7 @@ import { addTerm } from "../../shared/web/tooltips.js";
  * @property {number} measured speed-up: that of the verdict, if there is one
  * @property {import("../../shared/web/verdict_words.js").Speedup | null} verdict null if plain
  *   decoding was not timed
- * @property {[string, number, number, string][]} parts name, predicted, measured, and the effect on
+ * @property {[string, string, string, string][]} parts name, predicted, measured, and the effect on
  *   the speed-up in words
  * @property {number} steps
  * @property {number} nodes of the run's largest tree

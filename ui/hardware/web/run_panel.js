@@ -3,7 +3,6 @@ import { el, scrollBox, show, text } from "../../shared/web/dom.js";
 import { count } from "../../shared/web/format.js";
 import { rove } from "../../shared/web/roving_focus.js";
 import { addTerm, headed } from "../../shared/web/tooltips.js";
-import { durationWords } from "./duration.js";
 import { figurePanel } from "../../shared/web/figure_panel.js";
 import { speedupInWords } from "../../shared/web/verdict_words.js";
 
@@ -62,10 +61,9 @@ export class RunPanel {
   }
 
   part([name, predicted, measured, effect], plainMeasured) {
-    const say = name === "tokens" ? (value) => value.toFixed(2) : durationWords;
     const isGuess = name === "plain" && !plainMeasured;
-    const found = isGuess ? ["not timed", "assumed as predicted"] : [say(measured), effect];
-    addTerm(this.row([say(predicted), ...found]), ...PARTS[name]);
+    const found = isGuess ? ["not timed", "assumed as predicted"] : [measured, effect];
+    addTerm(this.row([predicted, ...found]), ...PARTS[name]);
   }
 
   // Add a row to the table. Returns the row's first cell, which is still empty.

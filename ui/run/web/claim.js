@@ -3,7 +3,7 @@
 import { isExpected } from "./lane_basis.js";
 import { onlySpeedup, tied } from "./headline.js";
 import { otherModelsWords } from "../../shared/web/between_tabs.js";
-import { ms, readable } from "../../shared/web/format.js";
+import { capital, ms, readable } from "../../shared/web/format.js";
 import * as runWords from "../../shared/web/run_words.js";
 
 /**
@@ -125,5 +125,3 @@ const dayOf = ({ date }) =>
   String(date || "")
     .slice(0, 10)
     .replaceAll("-", "\u2011");
-
-const capital = (words) => words[0].toUpperCase() + words.slice(1);

@@ -1,5 +1,5 @@
 /* The result of a run in a few words: its verdict, or what is known before there is one. */
-import { known, rate, readable } from "../../shared/web/format.js";
+import { capital, known, rate, readable } from "../../shared/web/format.js";
 import { verdictColour } from "../../shared/web/run_words.js";
 import { speedupInWords, speedupWords, times } from "../../shared/web/verdict_words.js";
 
@@ -138,8 +138,6 @@ export function headlineInWords(headline, { lanes, verdict }) {
   const words = `${wins}: ${times(pair.ratio)} ${whom}`;
   return readable(words.split(" ").length > MOST_WORDS ? wins : words);
 }
-
-const capital = (words) => words[0].toUpperCase() + words.slice(1);
 
 // A lane's name inside a sentence, without its verifier unless another lane has the same shape.
 function shortName(lane, lanes) {

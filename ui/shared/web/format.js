@@ -202,6 +202,12 @@ export const grouped = (value) => GROUPED.format(value);
 export const sentence = (words) => (words.endsWith(".") ? words : words + ".");
 
 /**
+ * @param {string} words
+ * @returns {string} the words, of which the first begins with a capital
+ */
+export const capital = (words) => words[0].toUpperCase() + words.slice(1);
+
+/**
  * A number with its noun.
  * @param {number} value
  * @param {string} one the noun in the singular
