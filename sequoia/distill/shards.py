@@ -5,13 +5,16 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from itertools import count
+from functools import lru_cache
+from itertools import count, groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
 
 ANSWERS = "chat"  # the kind of text that the target wrote itself
+_NEWEST = 24  # shards of a kind that are drawn from
+_READ = 100  # shards that are kept open
 _SHARE = 0.75  # of the texts are answers, if there are others too
 
 
@@ -29,9 +32,6 @@ class Taught(NamedTuple):
     begin: int
 
 
-Shards = dict[str, list[Taught]]  # the texts of each shard, or of each kind
-
-
 def save(path: Path, value: Any) -> None:
     """Write `value` to the file `path`, all or nothing."""
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -47,25 +47,22 @@ def write_shard(path: Path, texts: list[Taught]) -> None:
     save(path, [(*clone, text.begin) for clone, text in zip(clones, texts, strict=True)])
 
 
+@lru_cache(_READ)
 def read_shard(path: Path) -> list[Taught]:
     """The texts in the file `path`. Their numbers are read when they are used."""
     return [Taught(*text) for text in torch.load(path, mmap=True)]
 
 
 def batches(folder: Path, size: int, step: int) -> Iterator[list[Taught]]:
-    """The batches of `size` texts from training step `step` on, drawn from the shards in `folder`,
-    without end. New shards are used as they appear."""
-    shards: Shards = {}
+    """The batches of `size` texts from training step `step` on, drawn from the newest shards of
+    each kind in `folder`, without end. What was often drawn before would be learnt by heart."""
     for number in count(step):
-        for path in folder.glob("*.pt"):
-            if path.name not in shards:
-                shards[path.name] = read_shard(path)
-        kinds: Shards = {}
-        for name in sorted(shards):
-            kinds.setdefault(shard_kind(name), []).extend(shards[name])
+        names = groupby(sorted(path.name for path in folder.glob("*.pt")), shard_kind)
+        kinds = {kind: [*same][-_NEWEST:] for kind, same in names}
         shares = [_SHARE if kind == ANSWERS else (1 - _SHARE) / len(kinds) for kind in kinds]
         chance = random.Random(number)
-        yield [*map(chance.choice, chance.choices([*kinds.values()], shares, k=size))]
+        drawn = map(chance.choice, chance.choices([*kinds.values()], shares, k=size))
+        yield [chance.choice(read_shard(folder / name)) for name in drawn]
 
 
 def shard_kind(name: str) -> str:

@@ -53,9 +53,9 @@ class Training:
         }
         save(self._path, state)
 
-    def step(self, texts: list[Taught], done: float) -> tuple[float, list[float]]:
-        """One step on `texts`. done: the fraction of the time that is over. Returns the divergence,
-        and the sum of min(p, q) at each of TEMPERATURES, before the step.
+    def step(self, texts: list[Taught], done: float) -> tuple[float, float]:
+        """One step on `texts`. done: the fraction of the time that is over. Returns the divergence
+        and the sum of min(p, q), both before the step.
 
         The loss of a position is the mean of -log(sum of min(p, q)) over TEMPERATURES, plus
         _DIVERGENCE times the divergence. The divergence alone makes a small draft spread its
@@ -73,7 +73,7 @@ class Training:
         self._optimizer.zero_grad()
         self.steps += 1
         self.tokens += sum(len(text.tokens) for text in texts)
-        return kl.mean().item(), overlap.mean(1).tolist()
+        return kl.mean().item(), overlap.mean().item()
 
 
 def compared(

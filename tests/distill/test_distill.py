@@ -172,8 +172,7 @@ def test_training_makes_the_draft_more_like_the_target(tmp_path: Path) -> None:
     texts = batches(tmp_path, 4, 0)
     found = [training.step(next(texts), 0) for _ in range(60)]
     assert found[-1][0] < found[0][0] * 0.75
-    for before, after in zip(found[0][1], found[-1][1], strict=True):
-        assert after > before + 0.1
+    assert found[-1][1] > found[0][1] + 0.1
 
 
 def test_a_resumed_training_takes_the_same_steps(tmp_path: Path) -> None:
