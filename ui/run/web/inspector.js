@@ -64,7 +64,8 @@ export class Inspector {
     const view = this.store.view();
     this.story.paint(view, selected);
     const isSlow = Boolean(view) && slow.shown !== null;
-    const node = isSlow ? (hover ?? pin ?? slow.explained) : selected;
+    const firstGuess = isSlow && view.topo.n > 1 ? 1 : 0; // before the first trial
+    const node = isSlow ? (hover ?? pin ?? slow.explained ?? firstGuess) : selected;
     const state = view && node !== null ? (isSlow ? slow : view).stateOf(node) : "";
     this.card.paint(view, node, state, isSlow && node === slow.tried);
     this.paintKicker(node);

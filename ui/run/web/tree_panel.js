@@ -8,8 +8,8 @@ import { makeChoices, makePanel } from "../../shared/web/panel.js";
 import { rove } from "../../shared/web/roving_focus.js";
 import * as pictures from "../../shared/web/save_picture.js";
 import { PhaseBar } from "../../shared/web/phase_bar.js";
+import { canFold, nameOf } from "../../shared/web/step_pointer.js";
 import { StepTree } from "../../shared/web/step_tree.js";
-import { spokenNode } from "../../shared/web/step_words.js";
 import { LEAST_PITCH } from "../../shared/web/tree_frame.js";
 import { keysAbove, nodeOf } from "../../shared/web/tree_layout.js";
 import { Legend } from "../../shared/web/tree_legend.js";
@@ -182,7 +182,7 @@ class TreePointer {
 
   /**
    * A press on a cell of folded siblings unfolds the cell. A press on a node pins or unpins the
-   * node, unless its children can be folded. In that case, the first press pins the node and
+   * node, unless its children can be folded (in the focus layout). Then the first press pins it and
    * unfolds its children. While the node is pinned, further presses fold or unfold its children.
    * @param {string} key of the cell
    */
@@ -190,16 +190,9 @@ class TreePointer {
     const { store } = this;
     const node = nodeOf(key);
     const isPinned = store.pin === node;
-    const canFold = this.canFold(node);
-    if (node === null || (canFold && (isPinned || !store.opened.has(key)))) store.unfold(key);
-    if (node !== null) store.set({ pin: isPinned && !canFold ? null : node });
-  }
-
-  // Whether the children of a node can be folded. This needs the focus layout (tree_layout.js) and
-  // a node that is not on the accepted path.
-  canFold(node) {
-    const { path, topo } = this.store.view();
-    return this.store.focused && !path.includes(node) && topo.children[node]?.length > 0;
+    const isFold = store.focused && canFold(store.view(), node);
+    if (node === null || (isFold && (isPinned || !store.opened.has(key)))) store.unfold(key);
+    if (node !== null) store.set({ pin: isPinned && !isFold ? null : node });
   }
 
   /**
@@ -223,15 +216,9 @@ class TreePointer {
     if (node !== null && this.store.view()) this.store.set({ hover: node });
   }
 
-  /**
-   * A cell's node in words, for a screen reader. Null if the cell has no node or no step is shown.
-   * @param {string} key
-   * @returns {string | null}
-   */
+  /** @type {(key: string) => string | null} see `nameOf` */
   name(key) {
-    const step = this.store.view();
-    const node = nodeOf(key);
-    return step && node !== null ? spokenNode(step, node) : null;
+    return nameOf(this.store.view(), key);
   }
 }
 

@@ -5,8 +5,29 @@ import { spokenNode } from "./step_words.js";
 
 /**
  * @import { StepStage } from "./step_stage.js"
+ * @import { StepView } from "./step_view.js"
  * @import { NodeId } from "./tree_layout.js"
  */
+
+/**
+ * A cell's token with its state, for a screen reader.
+ * @param {StepView | null} step
+ * @param {string} key of the cell
+ * @returns {string | null} null: use the text of the cell
+ */
+export function nameOf(step, key) {
+  const node = nodeOf(key);
+  return step && node !== null ? spokenNode(step, node) : null;
+}
+
+/**
+ * Whether the children of a node can be folded. Those of a node on the accepted path cannot.
+ * @param {StepView} step
+ * @param {NodeId} node
+ * @returns {boolean}
+ */
+export const canFold = ({ path, topo }, node) =>
+  node !== "bonus" && !path.includes(node) && topo.children[node]?.length > 0;
 
 /** The default actions, and the state that they change. */
 export class StepPointer {
@@ -53,16 +74,10 @@ export class StepPointer {
    * @param {string} key of the cell */
   press(key) {
     const node = nodeOf(key);
-    const canFold = node === null || this.canFold(node);
-    if (canFold && !this.opened.delete(key)) this.opened.add(key);
+    const isFold = node === null || canFold(this.stage.step, node);
+    if (isFold && !this.opened.delete(key)) this.opened.add(key);
     if (node !== null) this.stage.emit("press", { node });
     this.stage.paint();
-  }
-
-  // Whether the children of a node can be folded. Those of a node on the accepted path cannot.
-  canFold(node) {
-    const { topo, path } = this.stage.step;
-    return node !== "bonus" && !path.includes(node) && topo.children[node].length > 0;
   }
 
   /** @param {number} node pressed in the minimap; the tree scrolls to it */
@@ -73,14 +88,8 @@ export class StepPointer {
     this.stage.emit("press", { node });
   }
 
-  /**
-   * A cell's token with its state, for a screen reader.
-   * @param {string} key
-   * @returns {string | null} null: use the text of the cell
-   */
+  /** @type {(key: string) => string | null} see `nameOf` */
   name(key) {
-    const { step } = this.stage;
-    const node = nodeOf(key);
-    return step && node !== null ? spokenNode(step, node) : null;
+    return nameOf(this.stage.step, key);
   }
 }
