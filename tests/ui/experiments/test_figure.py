@@ -1,15 +1,12 @@
-"""The figure of an experiment: where its plots are, and its lines."""
+"""The figure of an experiment: its lines and their names."""
 
 from __future__ import annotations
 
-from itertools import combinations
 from typing import Any
 
 import pytest
 
 from ui.experiments.figure import figure
-
-PANELS = ("code, T = 0", "code, T = 0.6", "prose, T = 0", "prose, T = 0.6")
 
 
 def point(x: float, mean: float, half: float | None = 0.1) -> dict[str, Any]:
@@ -17,41 +14,17 @@ def point(x: float, mean: float, half: float | None = 0.1) -> dict[str, Any]:
     return {"x": x, "mean": mean, "low": ends[0], "high": ends[1], "prompts": 8}
 
 
-def view(*series: tuple[str, str], scale: str = "linear", half: float | None = 0.1) -> Any:
+def view(*series: tuple[str, str], half: float | None = 0.1) -> Any:
     """A result with a series for each name and panel."""
     points = [point(16, 3, half), point(64, 4, half)]
     return {
         "x": {"name": "nodes", "label": "nodes", "scale": "log"},
-        "y": {"name": "tokens", "label": "tokens per step", "scale": scale},
+        "y": {"name": "tokens", "label": "tokens per step", "scale": "linear"},
         "series": [
             {"name": name, "method": "chain", "panel": panel, "points": points}
             for name, panel in series
         ],
     }
-
-
-FOUR = view(*((name, panel) for panel in PANELS for name in ("Sequoia", "chain")))
-
-
-def test_each_panel_has_its_own_plot_and_plots_do_not_overlap() -> None:
-    for columns, layout in enumerate(figure(FOUR)["layouts"], 1):
-        boxes = [
-            (layout[f"xaxis{end}"]["domain"], layout[f"yaxis{end}"]["domain"])
-            for end in ("", 2, 3, 4)
-        ]
-        for one, other in combinations(boxes, 2):
-            assert any(a[1] < b[0] or b[1] < a[0] for a, b in zip(one, other, strict=True))
-        assert len({tuple(x) for x, _ in boxes}) == min(columns, 2)  # 2 and 2, not 3 and 1
-        assert [one["text"] for one in layout["annotations"]] == [*PANELS]
-    heights = [layout["height"] for layout in figure(FOUR)["layouts"]]
-    assert heights[0] > 1.5 * heights[1]
-
-
-def test_a_name_appears_once_in_the_legend_and_in_every_panel() -> None:
-    data = [one for one in figure(FOUR)["data"] if one["name"] == "Sequoia"]
-    assert [one["showlegend"] for one in data] == [True, False, False, False]
-    assert [one["xaxis"] for one in data] == ["x", "x2", "x3", "x4"]
-    assert all(one["meta"] == "chain" for one in data)
 
 
 def test_error_bars_reach_to_the_ends_of_the_interval() -> None:

@@ -65,13 +65,6 @@ def test_the_csv_files_have_every_number_and_its_source() -> None:
     assert files["sequoia-budget-ratios.csv"][1] == ["code: a over b", "1.1", "1.01", "1.2"]
 
 
-def test_rows_with_the_same_first_value_show_it_once() -> None:
-    cells = re.findall(r"<t[hd][^>]*>([^<]*)", tables(VIEW, "", ""))
-    start = cells.index("code")  # after the headings
-    assert cells[start : start + 5] == ["code", "3.46", "–", "1,234.00", "2.5"]
-    assert 'rowspan="2">code</th>' in tables(VIEW, "", "")
-
-
 def test_names_from_a_file_are_shown_as_text_and_profiles_by_their_machine() -> None:
     shown = tables(VIEW, "note", "")
     assert "&lt;big&gt;&#36;&#123;x&#125;" in shown

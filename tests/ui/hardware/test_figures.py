@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from fakes import made_profile
@@ -29,14 +30,11 @@ OTHER = replace(
 GRID = speedup_grid(Acceptance((0.6, 0.15, 0.08)), PROFILE, (1, 2, 4, 8, 16, 32), range(1, 9))
 PLAN = predict(Tree.kary(2, 4), Acceptance((0.6, 0.2)), PROFILE)
 STATS = DecodeStats(steps=4, tokens=9, seconds={"draft": 0.03, "verify": 0.1, "overhead": 0.01})
-MADE = {
-    "verify": figures.verify_curve([("here", PROFILE), ("there", OTHER)]),
-    "heat": figures.heat_map(GRID),
-    "small": figures.small_curves([("here", PROFILE), ("there", OTHER)]),
-    "flat": figures.verify_curve([("there", OTHER)]),
-    "bars": figures.phase_bars(check_prediction(STATS, PLAN, PROFILE)),
-}
-ALL = {name: json.loads(json.dumps(made.to_plotly_json())) for name, made in MADE.items()}
+
+
+def data_of(figure: Any) -> list[dict[str, Any]]:
+    """The traces of a figure, as the page gets them."""
+    return json.loads(json.dumps(figure.to_plotly_json()))["data"]
 
 
 def test_the_curve_shows_the_points_their_spread_and_the_knee() -> None:
@@ -51,18 +49,8 @@ def test_the_curve_shows_the_points_their_spread_and_the_knee() -> None:
     assert str(knee(PROFILE)) in note["text"]
 
 
-def test_a_flat_profile_has_no_knee_but_has_an_axis() -> None:
-    found = ALL["flat"]
-    points, line = found["data"]
-    assert (points["x"], points["y"]) == ([1], [500.0])
-    assert (line["mode"], line["x"], line["y"]) == ("lines", [1, 128], [500.0, 500.0])
-    assert "same time assumed for any size" in line["name"]
-    assert "annotations" not in found["layout"]
-    assert found["layout"]["xaxis"]["type"] == "log"
-
-
 def test_the_map_shows_the_grid_and_marks_its_best_cell() -> None:
-    heat, mark = ALL["heat"]["data"]
+    heat, mark = data_of(figures.heat_map(GRID))
     for i, row in enumerate(GRID.plans):
         for j, plan in enumerate(row):
             assert heat["z"][i][j] == (
@@ -85,7 +73,8 @@ def test_the_map_shows_the_grid_and_marks_its_best_cell() -> None:
 
 def test_bars_are_milliseconds_per_step() -> None:
     predicted = phases(PLAN.tree, PROFILE)
-    for bar, phase in zip(ALL["bars"]["data"], PHASES, strict=True):
+    bars = data_of(figures.phase_bars(check_prediction(STATS, PLAN, PROFILE)))
+    for bar, phase in zip(bars, PHASES, strict=True):
         assert bar["name"] == phase
         assert dict(zip(bar["y"], bar["x"], strict=True)) == pytest.approx(
             {"measured": STATS.seconds[phase] / 4 * 1e3, "predicted": predicted[phase] * 1e3}

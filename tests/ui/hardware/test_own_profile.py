@@ -6,13 +6,12 @@ import json
 from typing import Any
 
 import pytest
-from visits import laid_out, request, run_request
+from visits import laid_out, request
 
-from sequoia import SequoiaError, named_profile
+from sequoia import named_profile
 from sequoia.errors import BadProfile
 from ui.hardware.own_profile import START, own_profile, start_values
 from ui.hardware.tab import HardwareTab
-from ui.run import clocks
 from ui.run.tab import RunTab
 from ui.serving.limits import LOCAL
 from ui.serving.model_host import ModelHost
@@ -108,17 +107,6 @@ def test_the_banner_says_if_no_more_profiles_can_be_saved(tab: HardwareTab) -> N
 
 # -- as a clock ------------------------------------------------------------------------------------
 # A run can be timed with the predicted times of a profile, which is then its clock.
-
-
-def test_the_visitors_own_profile_is_a_clock() -> None:
-    store = saved_profiles.add_entry([], own_profile(GOOD))
-    key = SAVED + "my card"
-    assert ("as on “my card” (simulated)", key) in clocks.clock_choices(store)
-    clock = run_request(clock=key, profiles=store).simulated_clock
-    assert (clock.name, clock.profile) == ("my card", own_profile(GOOD).profile)
-    for other in (None, [], ["{"], 3):
-        with pytest.raises(SequoiaError, match="Timed on: 'kept:my card' is not a clock"):
-            run_request(clock=key, profiles=other)
 
 
 def test_a_removed_clock_is_replaced_by_the_clock_of_this_machine(model_host: ModelHost) -> None:

@@ -11,7 +11,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from ui.lossless.tables import is_far, name_of, opening, shown_test
+from ui.lossless.tables import is_far, name_of, shown_test
 
 ROWS: list[dict[str, Any]] = [
     {"tokens": [" a", "b"], "rest": "", "share": 0.5, "seen": 49},
@@ -86,23 +86,3 @@ def test_a_row_is_marked_if_it_is_off_by_three_standard_deviations(
     share: float, seen: int, far: bool
 ) -> None:
     assert is_far({"share": share, "seen": seen}, 1000) is far  # one deviation is 15.8
-
-
-def test_a_hidden_bug_says_why() -> None:
-    shown = shown_test(TEST)
-    assert "hidden here (0.1)" in shown
-    assert '<p class="sq-dim">why</p>' in shown
-    assert "&lt;a bug&gt;" in shown
-
-
-def test_the_recorded_tests_have_a_bar_for_each_row() -> None:
-    assert opening().count("ls-fill") == 18
-    assert opening().count("data-far") > 0
-
-
-def test_a_broken_decoder_stands_beside_the_recorded_correct_one_with_the_same_setting() -> None:
-    shares = [0.36, 0.18, 0.18, 0.09, 0.06, 0.06, 0.03, 0.03, 0.010000000000000002]
-    rows = [{"tokens": ["a"], "rest": "", "share": share, "seen": 1} for share in shares]
-    assert "recorded-correct" in shown_test({**BROKEN, "rows": rows})
-    assert "recorded-correct" not in shown_test(BROKEN)
-    assert "recorded-correct" not in shown_test({**TEST, "rows": rows})

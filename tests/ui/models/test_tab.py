@@ -430,6 +430,3 @@ def test_nothing_of_the_previous_models_is_shown_for_the_new_ones(
     assert after["profile"] != before["profile"]
     assert after["pair"] == before["pair"] + 1
     assert [one["temperature"] for one in after["own"]] == [0]
-
-
-# -- chats in run files ----------------------------------------------------------------------------

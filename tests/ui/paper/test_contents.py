@@ -12,16 +12,14 @@ from urllib.parse import unquote
 import pytest
 
 from sequoia.experiments.claims import DIFFERS, HOLDS, NOT_TESTED, VERDICTS
-from sequoia.experiments.result import Estimate, ExperimentResult, Ratio
+from sequoia.experiments.result import ExperimentResult
 from sequoia.experiments.runner import EXPERIMENTS
 from sequoia.planning.paper_results import PaperTable, paper_file, paper_tables
-from sequoia.planning.published import published_figures
 from ui.paper import claims
 from ui.paper.claims import all_claims
-from ui.paper.figures import RANGE, scale_figure, speedups_figure
+from ui.paper.figures import RANGE, speedups_figure
 from ui.paper.tab import page
 from ui.paper.tables import speedup_table, sweep_table
-from ui.words.paper import gain_words
 
 RESULTS = [
     (table, result) for table in paper_tables() for row in table.rows for result in row.results
@@ -93,15 +91,6 @@ def test_the_figure_has_every_speedup_inside_its_axes() -> None:
     assert all(trace["marker"]["symbol"].endswith("-open") for trace in hidden)
 
 
-def test_the_scale_marks_each_published_figure_and_each_stated_speedup() -> None:
-    (*marks, stated) = [one for one in scale_figure()["data"] if one["mode"] != "lines"]
-    figures = published_figures()
-    found = [point for one in marks for point in zip(one["y"], one["x"], strict=True)]
-    assert sorted(x for _, x in found) == sorted(round(one.over_floor, 3) for one in figures)
-    assert len({y for y, _ in found}) == len(figures)  # equal names would share a line
-    assert [*stated["x"]] == [one.claimed for one in figures if one.claimed]
-
-
 def test_the_tables_can_be_had_as_csv() -> None:
     links = re.findall(r'href="data:text/csv;charset=utf-8,([^"]*)" download="([^"]*)"', page())
     assert len({name for _, name in links}) == len(links)
@@ -125,12 +114,6 @@ def test_every_claim_has_a_verdict_and_every_experiment_a_claim() -> None:
     panels = {one.panel for one in found} - {""}
     assert all(f'data-part="{panel}"' in page() for panel in panels)
     assert {panel["key"] for panel in paper_file()["panels"]} <= panels
-
-
-def test_a_gain_is_the_median_with_its_range() -> None:
-    estimates = (Estimate(1.41, 1.37, 1.46, 3), Estimate(1.05, 0.97, 1.12, 3), Estimate(0.98))
-    ratios = [Ratio(one="a", other="b", at={}, ratio=one) for one in estimates]
-    assert gain_words(ratios) == "+5% (−2% to +41%), 1/3"
 
 
 def test_a_result_that_contradicts_a_claim_changes_its_verdict(

@@ -266,14 +266,6 @@ def test_a_race_complete_at_its_time_limit_is_not_called_stopped(
 # -- results and checks ----------------------------------------------------------------------------
 
 
-def test_greedy_lanes_are_compared_with_the_plain_lane(make: Callable[..., DecodeJob]) -> None:
-    results = results_of(raced(make()))
-    assert results[0] is None
-    for result in results[1:]:
-        assert result["lossless"]["kind"] == "exact"
-        assert result["what_to_try"]["costs"] == result["time_breakdown"]
-
-
 def test_a_lane_without_a_draft_model_races_and_is_lossless(make: Callable[..., DecodeJob]) -> None:
     race = make(lanes=[PLAIN, ("lookup", "", "sequoia")], prompt="a b c d a b c d a b c")
     messages = raced(race)
@@ -531,18 +523,6 @@ def test_a_lane_whose_first_tokens_do_not_fit_is_named(
 
 
 # -- requests --------------------------------------------------------------------------------------
-
-
-def test_a_planned_lane_shows_which_of_the_fast_trees_it_uses(
-    make: Callable[..., DecodeJob],
-) -> None:
-    """Of the trees that are nearly as fast as the fastest, the lane uses the one with the most
-    expected tokens per step. Guards against calling this tree the fastest. The analysis after the
-    race may suggest the fastest tree, which is a different one."""
-    messages = raced(make(lanes=[PLAIN, ("planned", "", "sequoia")], clock=A100))
-    lanes = next(message["lanes"] for message in messages if "lanes" in message)
-    assert lanes[1]["rule"].endswith("the one with the most expected tokens per step")
-    assert "planned" in lanes[1]["description"]
 
 
 def test_a_request_holds_the_values_of_the_form() -> None:

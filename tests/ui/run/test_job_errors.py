@@ -13,7 +13,7 @@ import pytest
 import torch
 from visits import sent
 
-from sequoia import Acceptance, Decoder, Pair, Plan, Run, Tree
+from sequoia import Decoder, Pair, Run
 from sequoia.algorithm.verifiers import VERIFIERS
 from sequoia.errors import BadModel
 from ui.run.decode_job import DecodeJob
@@ -34,20 +34,6 @@ def lane_run(live: DecodeJob) -> Run:
 
 def emitted(live: DecodeJob) -> list[int]:
     return [token for step in lane_run(live).steps for token in step.emitted]
-
-
-def test_a_planned_chain_says_why(
-    make: Callable[..., DecodeJob], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    plan = Plan(Tree.chain(3), 1.5, 0.1, 1.2, Acceptance((0.5, 0.1)), "recorded")
-    monkeypatch.setattr("ui.shared.tree_request.default_plan", lambda *_: plan)
-    live = make(lanes=[PLANNED], max_new_tokens=4)
-    live.start(None)
-    (lane,) = next(message["lanes"] for message in sent(live.messages()) if "lanes" in message)
-    assert lane["why"].startswith("A chain: its last node is predicted to add ")
-    assert lane["description"].endswith(", from acceptance rates")
-    assert lane["rates"] == "recorded"
-    assert lane_run(live).meta["acceptance"] == [0.5, 0.1]
 
 
 def test_more_tokens_than_the_model_supports_are_refused(

@@ -45,28 +45,6 @@ def test_an_opened_run_can_be_saved_and_opened_again(file: str, tmp_path: Path) 
     assert twice.lanes[0].run.steps == RaceLog.from_json(file).lanes[0].run.steps
 
 
-def spoil(file: str, **changes: Any) -> str:
-    return json.dumps({**json.loads(file), **changes})
-
-
-@pytest.mark.parametrize(
-    "spoiled",
-    [
-        lambda file: file[:-20],
-        lambda _: b"\x80\x04pickle",
-        lambda file: spoil(file, lanes=[]),
-        lambda file: file.replace('"index":0', '"index":NaN'),
-    ],
-)
-def test_a_spoiled_file_is_refused_with_a_reason(
-    file: str, tmp_path: Path, spoiled: Callable[[str], Any]
-) -> None:
-    with pytest.raises(BadTrace) as caught:
-        opened(spoiled(file), tmp_path)
-    assert 10 < len(str(caught.value)) < 400
-    assert str(tmp_path) not in str(caught.value)
-
-
 def test_the_size_is_checked_before_the_file_is_read(
     file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -85,13 +63,6 @@ def test_the_size_is_checked_before_the_file_is_read(
 def test_an_invalid_path_is_refused(path: Any) -> None:
     with pytest.raises(BadTrace):
         recordings.opened(path, 1000)
-
-
-def test_markup_in_a_file_stays_text(file: str, tmp_path: Path) -> None:
-    data = json.loads(file)
-    data["meta"] = {"target": "<img src=x onerror=alert(1)>", "prompt": "${7*7}"}
-    meta = json.loads(opened(json.dumps(data), tmp_path).whole())["meta"]
-    assert meta == {"label": "recorded", **data["meta"]}
 
 
 @dataclass

@@ -35,16 +35,11 @@ def with_lane(kind: Any, numbers: Any = "", verifier: Any = "sequoia") -> dict[s
 
 BAD = [
     ("prompt", " \n\t", "empty"),
-    ("prompt", None, "empty"),
     ("prompt", "x" * 20_001, "20001 characters"),
     ("temperature", math.nan, "nan"),
-    ("temperature", -0.1, "-0.1"),
     ("temperature", "1", "'1'"),
-    ("temperature", None, "enter a "),
     ("top_p", 0, "0.01 to 1"),
-    ("max_new_tokens", 0, "1 to 4096"),
     ("max_new_tokens", 10**400, "integer of"),
-    ("seed", -1, "-1"),
     ("seed", None, "enter a "),
     ("lanes", [], "a run of 0 lanes; expected 1 to 4"),
     ("lanes", [PLAIN] * 5, "a run of 5 lanes; expected 1 to 4"),
@@ -65,15 +60,10 @@ BAD_LANES = [
     ("chain", "3", "best", "'best'"),
     ("chain", "3", ["sequoia"], "unknown verifier"),
     ("best", "1025, 3", "sequoia", "1025"),
-    ("best", "8, 1", "sequoia", "1"),
     ("best", "8", "sequoia", "enter 2 "),
-    ("chain", "-3", "sequoia", "-3"),
     ("sequences", "500, 500", "sequoia", "1024"),
-    ("kary", "1000000000000, 2", "sequoia", "enter 2 "),
     ("branching", "2, x", "sequoia", "2, x"),
-    ("branching", "", "sequoia", "Children, level by level: "),
     ("branching", "9999999999", "sequoia", "99999"),
-    ("branching", "32 32 32", "sequoia", "1024"),
     ("branching", "²", "sequoia", "Children, level by level: "),
     ("lab", "9" * 5000, "sequoia", "Parent of each node: "),  # too long for int()
 ]
@@ -180,11 +170,6 @@ def test_the_menu_says_which_clock_measures() -> None:
     assert labels[""] == "this machine (measured)"
     assert labels[A100].startswith("as on the A100, Llama-2-7B")
     assert all(label.endswith(" (simulated)") for key, label in labels.items() if key)
-
-
-def test_a_clock_of_the_menu_is_accepted() -> None:
-    found = RunRequest.parse({**GOOD, "clock": A100}, LOCAL)
-    assert found.simulated_clock.profile == named_profile(A100)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from visits import KARY, PLAIN, sent
+from visits import sent
 
 from sequoia import Acceptance, Run, named_profile
 from sequoia.algorithm.tree import MAX_NODES
@@ -16,7 +16,6 @@ from sequoia.planning.plan_for_machine import best_plan
 from ui.run.clocks import checked_clock, clock_meta
 from ui.run.decode_job import DecodeJob
 from ui.run.meta import recorded
-from ui.run.report import drafted_lane
 from ui.serving.limits import LOCAL
 
 KEY = "a100-llama-2-7b-eager"
@@ -59,20 +58,6 @@ def test_show_me_a_tree_is_the_planned_tree_if_that_is_wide(
         assert meta["description"].startswith(
             "best tree of 48 nodes on at most 6 levels, chosen to show"
         )
-
-
-def test_plain_decoding_and_the_verdict_have_the_same_clock(make: Callable[..., DecodeJob]) -> None:
-    live = make(clock=KEY, lanes=[KARY, PLAIN], temperature=0.0, max_new_tokens=48)
-    run = made(live)
-    meta = live.recording.meta
-    assert (meta["label"], meta["clock"]) == ("simulated", NAME)
-    assert "Roofline" in meta["clock_note"]
-    assert "measured" not in [value for value in meta.values() if isinstance(value, str)]
-    lane = drafted_lane(live.recording.log(), live.recording.verdict)
-    assert lane.plain_seconds == pytest.approx(PROFILE.plain_seconds, abs=1e-6)
-    # a recorded step's times are rounded
-    own = sum(step.total_seconds for step in run.steps) / 48
-    assert lane.speedup.ratio == pytest.approx(lane.plain_seconds / own, rel=1e-3)
 
 
 def test_times_of_other_models_make_a_run_hypothetical(make: Callable[..., DecodeJob]) -> None:

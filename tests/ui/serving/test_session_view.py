@@ -14,8 +14,6 @@ import gradio as gr
 import pytest
 from visits import Gate, Reading, filled, laid_out, request, sent, wait
 
-import ui.run.decode_job
-from sequoia import Race
 from ui.hardware.tab import HardwareTab
 from ui.run.decode_job import DecodeJob
 from ui.run.tab import RunTab
@@ -56,11 +54,7 @@ def test_a_page_that_knows_why_its_job_ended_gets_no_other_reason(view: RunTab) 
     assert view.stage not in updates
 
 
-def test_a_run_whose_messages_broke_off_can_be_resumed(
-    view: RunTab, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    gate = Gate()
-    monkeypatch.setattr(ui.run.decode_job, "Race", gate.before(Race))
+def test_a_run_whose_messages_broke_off_can_be_resumed(view: RunTab, gate: Gate) -> None:
     gate.passes.release(2)
     running = Reading(view.run(filled(view), request()))
     while "steps" not in json.loads(next(running)):
@@ -130,12 +124,10 @@ def test_a_run_that_is_continued_after_a_long_pause_is_not_dropped(
 
 
 def test_a_run_that_ends_while_the_page_asks_is_not_called_lost(
-    view: RunTab, monkeypatch: pytest.MonkeyPatch
+    view: RunTab, gate: Gate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Guards against showing the buttons of a running job beside a sentence that says that the job
     has ended."""
-    gate = Gate()
-    monkeypatch.setattr(ui.run.decode_job, "Race", gate.before(Race))
     running = Reading(view.run(filled(view), request()))
     next(running)
     buttons_now = view.buttons_now

@@ -19,11 +19,6 @@ TREE = Remedy("fastest_tree", 1.55, Tree.chain(3))
 FOUND = Diagnosis(COSTS, 3.4, (), (), 1.65)
 
 
-def test_clear_changes_are_left_to_their_list() -> None:
-    assert diagnosis_words(replace(FOUND, remedies=(DRAFT, TREE))) == ""
-    assert remedy_words(TREE) == "The fastest tree at this run's acceptance, 3 nodes on 3 levels"
-
-
 def test_a_change_of_the_models_is_never_called_another_tree() -> None:
     none = "No other tree is predicted to be faster."
     assert diagnosis_words(FOUND) == none
