@@ -51,7 +51,7 @@ export function whyWords({ plan, even, profile }) {
 function slackWords({ speedup, fastest }) {
   if (times(speedup) === times(fastest)) return "";
   const share = `${planner.SLACK * 100}%`;
-  return `Within ${share} of the fastest tree, ${times(fastest)}, it gives the most tokens. `;
+  return `Of the trees within ${share} of the fastest (${times(fastest)}), it has the most tokens. `;
 }
 
 function slowWords({ nodes, tokens, seconds }, plain) {
