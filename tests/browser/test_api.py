@@ -32,12 +32,6 @@ def client(app: App) -> Client:
     return Client(app.url, verbose=False)
 
 
-def test_they_alone_are_listed(client: Client) -> None:
-    listed: Any = client.view_api(return_format="dict", print_info=False)
-    assert set(listed["named_endpoints"]) == {*GOOD, "/pair_report", "/decode"}
-    assert not listed["unnamed_endpoints"]
-
-
 def test_the_readmes_example_runs(app: App) -> None:
     text = README.read_text(encoding="utf-8")
     found = re.search(r"```python\n(from gradio_client.*?)```", text, re.DOTALL)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import random
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -240,18 +239,6 @@ def test_a_dragged_bar_scales_the_others_if_the_sum_would_pass_one(page: Page) -
     expect(page.locator('.sq-lab-bar[data-rank="2"]')).to_be_focused()
 
 
-def test_text_that_is_not_a_vector_is_refused_with_the_reason(page: Page) -> None:
-    before = rates(page)
-    page.click(part("paste"))
-    for text, words in (("[0.9, 0.2]", "sum to 1.1"), ("<img src=x onerror=alert(1)>", "<img")):
-        page.fill(part("sheet"), text)
-        page.click(part("use"))
-        settle(page)
-        assert words in refused(page, "sheet")
-        assert rates(page) == before
-    assert page.locator(".sq-lab img").count() == 0
-
-
 def test_saved_vectors_are_read_by_python(page: Page) -> None:
     page.select_option(part("presets"), "peaked")
     with page.expect_download() as saved:
@@ -284,20 +271,6 @@ def test_a_budget_out_of_bounds_is_refused(page: Page) -> None:
     assert page.locator(part("refused")).is_hidden()
     assert page.locator('.sq-lab-tree [aria-invalid="true"]').count() == 0
     assert page.input_value(part("levels")) == ""
-
-
-def test_a_node_is_explained_with_its_own_operands(page: Page) -> None:
-    put(page, rates=[0.5, 0.25], n=8)
-    page.evaluate(
-        "document.querySelector('.sq-lab-tree .sq-n[data-node=\"3\"]')"
-        ".dispatchEvent(new PointerEvent('pointerover', {bubbles: true}))"
-    )
-    found = page.inner_text(part("explain"))
-    ranks, product = page.evaluate("[made.lab.tree.path(3), made.lab.tree.f[3]]")
-    assert f"path {'.'.join(map(str, ranks))}" in found
-    assert float(re.search(r"= ([\d.]+)[;.]", found)[1].rstrip(".")) == pytest.approx(
-        product, rel=1e-3
-    )
 
 
 def test_a_tree_is_drawn_by_hand_within_the_budget(page: Page) -> None:
@@ -430,21 +403,6 @@ def test_the_answer_follows_acceptance_and_machine(page: Page) -> None:
     assert page.inner_text(part("run")) == "Run it"
 
 
-def test_the_measured_speedup_of_a_run_stands_beside_the_prediction(page: Page) -> None:
-    put(page, rates=[0.6, 0.2, 0.1], n=12)
-    page.click(part("run"))
-    sent = page.evaluate("sent[sent.length - 1][1].parents.join(' ')")
-    publish = """tree => modules.publishRun({ label: "measured", device: "cpu", tokensPerStep: 2,
-      speedup: { code: "win", ratio: 1.5, low: 1.4, high: 1.6 }, request: ["lab", tree],
-      meta: { prompt: "Once upon a time", params: { temperature: 0 }, target: "L", draft: "S" } })"""
-    page.evaluate(publish, "-1 0")
-    assert page.inner_text(part("measured")) == ""
-    page.evaluate(publish, sent)
-    said = page.inner_text(part("measured"))
-    for words in ("measured: 1.5× faster", "hypothetical: ", "“Once upon a time”, T = 0, L + S"):
-        assert words in said
-
-
 TAB_STOPS = """() => [...document.querySelectorAll(
     '.sq-lab :is(a[href], button, input, select, textarea, summary, [tabindex])')]
   .filter((node) => node.tabIndex >= 0 && !node.disabled && node.checkVisibility()).length"""
@@ -471,19 +429,6 @@ def test_the_lab_has_few_tab_stops_and_arrow_keys_reach_the_rest(page: Page) -> 
     page.keyboard.press("Enter")
     settle(page)
     assert page.evaluate(f"{STATE}.shown") == "fitted"
-
-
-def test_on_a_phone_no_panel_is_cut(page: Page) -> None:
-    page.set_viewport_size({"width": 390, "height": 800})
-    page.wait_for_selector(".sq-lab-curves .main-svg")
-    settle(page)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    cut = page.evaluate(
-        "[...document.querySelectorAll('.sq-lab :is(.sq-panel-body, .sq-panel-head, .sq-wide"
-        ", .dp-legend)')].filter((box) => box.scrollWidth > box.clientWidth + 1 && "
-        "getComputedStyle(box).overflowX !== 'auto').map((box) => box.className)"
-    )
-    assert cut == []
 
 
 def test_a_tree_from_design_runs_in_run_beside_plain_decoding(visit: Callable[..., Page]) -> None:

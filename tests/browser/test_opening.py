@@ -38,13 +38,6 @@ def seen(browser: Browser, app: App) -> Iterator[Page]:
     visit.check(app.url)
 
 
-def test_the_speedup_both_texts_the_caption_and_the_tree_fit_the_first_screen(seen: Page) -> None:
-    for part in ("headline", "lanes", "scrubber", "caption"):
-        box = seen.locator(f"#fm-view [data-part={part}]").bounding_box()
-        assert box["y"] + box["height"] <= 800, part
-    assert seen.locator("#fm-view .sq-tree-svg").bounding_box()["y"] < 600
-
-
 BAND = ".run-band"
 
 

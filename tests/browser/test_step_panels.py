@@ -142,30 +142,6 @@ def test_strange_messages_break_nothing(page: Any, canned: dict[str, Any]) -> No
     assert page.locator("[data-part=tree]").is_visible()
 
 
-def test_a_small_last_step_leads_back_to_a_full_tree(page: Any, canned: dict[str, Any]) -> None:
-    """Near the end of a run, trees lose level after level. The page must say why, and offer a
-    button that goes back to the last tree that has lost none."""
-    run = canned["16"]
-    full = run["steps"][11]
-    whole = run["trees"][full["tree"]]
-    trees = [*run["trees"], whole[:-1], [-1]]
-    nodes = ("tokens", "draft_p", "target_p")
-    almost = {**full, "index": 12, "tree": len(trees) - 2} | {one: full[one][:-1] for one in nodes}
-    last = {**made([-1])["steps"][0], "index": 13, "tree": len(trees) - 1}
-    last["tokens"] = full["tokens"][:1]
-    cut = {**run, "trees": trees, "steps": [*run["steps"][:12], almost, last]}
-    part = page.locator("[data-part=stump]")
-    give(page, first(cut, 14))
-    assert at(page) == 13
-    assert part.is_hidden()  # the run has not ended
-    give(page, rest(cut, 14, 14, done=True, end="length"))
-    assert "The token limit left room for one token" in part.inner_text()
-    part.locator("button").click()
-    settle(page)
-    assert at(page) == 11
-    assert part.is_hidden()
-
-
 # -- the tree --------------------------------------------------------------------------------------
 
 
@@ -516,26 +492,6 @@ def figures(page: Any) -> dict[str, str]:
     )
 
 
-def test_the_figures_say_which_probability_was_compared(page: Any) -> None:
-    """After a rejection, a token is tried with its probability in the residual, here 0%. The page
-    once showed this 0% beside "p, target 0.0034", without saying that it was the residual's."""
-    trials = [[1, 0.002, 0.31, 0.44, False, 0.7], [2, 0.0, 0.89, 0.039, False, 0.7]]
-    run = made([-1, 0, 0], trials=trials)
-    run["steps"][0]["target_p"] = [None, 0.002, 0.0034]
-    give(page, run)
-    shown = figures(page)
-    assert (shown["p, large model"], shown["residual p"], shown["residual q"]) == (
-        "0.0034",
-        "0",
-        "0.890",
-    )
-    assert shown["residual mass"] == "70%"
-    assert {"p / q", "residual p / q"} & shown.keys() == {"residual p / q"}
-    assert "this token has p = 0%; the small model now gives it q = 89%" in text(
-        page, "[data-part=why]"
-    )
-
-
 def test_at_temperature_0_no_draw_is_shown(page: Any) -> None:
     """At temperature 0 the draw u and the ratio p/q do not affect the result."""
     run = made([-1, 0, 0], trials=[[1, 0.0, 0.6, 0.41, False, 1.0]])
@@ -589,20 +545,3 @@ def test_colours_stand_out_from_their_background(
     }""")
     assert len(worst) >= 5
     assert {s: round(r, 2) for s, r in worst.items() if r < 4.5} == {}
-
-
-@pytest.mark.parametrize(("width", "height"), [(1280, 800), (1920, 1080)])
-def test_nothing_overflows(page: Any, canned: dict[str, Any], width: int, height: int) -> None:
-    """The page has no horizontal scroll bar, and no panel has content wider than itself."""
-    page.set_viewport_size({"width": width, "height": height})
-    for name in ("16", "128", "512", "chain"):
-        watch(page, canned[name], 3)
-        settle(page)
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
-        assert (
-            page.evaluate("""() => [...document.querySelectorAll(
-              '.sq-panel, .sq-panel-head, .sq-walk-card, dl div')]
-          .filter(e => e.offsetParent && e.scrollWidth > e.clientWidth + 1)
-            .map(e => e.className)""")
-            == []
-        )

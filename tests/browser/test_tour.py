@@ -139,18 +139,6 @@ def test_it_is_walked_through_by_keyboard_and_resumed_where_it_was_left(page: Pa
     expect(page.locator("[data-part=source]")).to_contain_text("The run: recorded, ")
 
 
-def test_the_draws_come_out_as_the_large_model_would_draw(tour: Page) -> None:
-    answered(tour, "dice", {"dice.stay": 49, "dice.left": None})
-    tour.click("[data-part=draw]")
-    tour.click("[data-part=draw-many]")
-    expect(tour.locator("[data-part=left]")).to_contain_text("20,001 draws (simulated)")
-    shares = [
-        float(text.rstrip("%")) for text in tour.locator("[data-part=came-out]").all_inner_texts()
-    ]
-    for share, chance in zip(shares, (49, 29, 16, 6), strict=True):
-        assert abs(share - chance) < 1
-
-
 def test_a_bug_is_shown_beside_the_correct_decoder(page: Page) -> None:
     models_ready(page)
     opened(page)
