@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fakes import made_profile
 from playwright.sync_api import Page, expect
 from run_form import enter, ready, store, until
 from running_app import open_view
@@ -129,17 +130,10 @@ def profile(rng: random.Random) -> HardwareProfile:
             (n, first * rng.uniform(0.8, 1.4) * (1 + n / 40), 0.0) for n in (1, 2, 5, 16, 48)
         )
 
-    return HardwareProfile(
-        "d",
-        "f",
-        "t",
-        "q",
-        8,
-        points(0.01),
-        points(0.001),
-        "simulated",
-        "2026-01-01",
-        points(0.0004),
+    return made_profile(
+        target_seconds=points(0.01),
+        draft_seconds=points(0.001),
+        overhead_seconds=points(0.0004),
         level_overhead=rng.uniform(0, 0.001),
     )
 
@@ -584,17 +578,11 @@ def test_a_count_of_models_that_were_replaced_is_hypothetical(page: Page) -> Non
 
 # -- what if, the opening, other shapes, undo, pictures, vectors -----------------------------------
 
-SLOW = HardwareProfile(
-    "a slow bus",
-    "f",
-    "t",
-    "q",
-    1,
-    ((1, 2.0, 0.0),),
-    ((1, 0.001, 0.0),),
-    "recorded",
-    "2026-02-02",
-    ((1, 0.0, 0.0),),
+SLOW = made_profile(
+    target_seconds=((1, 2.0, 0.0),),
+    draft_seconds=((1, 0.001, 0.0),),
+    overhead_seconds=((1, 0.0, 0.0),),
+    source="recorded",
 )
 
 

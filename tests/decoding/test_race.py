@@ -14,7 +14,6 @@ from sequoia.algorithm.step_trace import DecodeStats, StepTrace
 from sequoia.algorithm.tree import Tree
 from sequoia.decoding.engine import Decoder, run
 from sequoia.decoding.race import Lane, Race
-from sequoia.errors import BadSamplingParams
 from sequoia.planning.named_profiles import named_profile
 from sequoia.planning.simulated_step_times import SimulatedClock, step_seconds
 
@@ -90,15 +89,3 @@ def test_a_lanes_clock_counts_only_the_times_of_its_own_steps() -> None:
     assert contest.stats == seen
     assert [stats.tokens for stats in seen] == [24] * 4
     assert contest.running == []
-
-
-def test_a_finished_lane_makes_no_more_steps() -> None:
-    contest = Race(same_pair(), PROMPTS[0], PARAMS, LANES[:2])
-    order = [lane for lane, _ in contest]
-    assert order.count(0) == 24
-    assert order.count(1) < 24
-
-
-def test_bad_lanes_are_refused_before_anything_runs() -> None:
-    with pytest.raises(BadSamplingParams, match="unknown verifier"):
-        Race(tiny_pair(), PROMPTS[0], PARAMS, [Lane("x", Tree.chain(2), "nothing")])

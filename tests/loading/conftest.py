@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from fake_hub import FakeHub, served
 from fakes import save, tiny_model
+from transformers import AutoModelForCausalLM
 
 
 @pytest.fixture(scope="session")
@@ -21,6 +22,14 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def folder(tmp_path: Path, good: Path) -> Path:
     """A copy of the good folder."""
     return Path(shutil.copytree(good, tmp_path / "model"))
+
+
+@pytest.fixture
+def no_weights(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Loading weights fails the test: the refusal must come before."""
+    monkeypatch.setattr(
+        AutoModelForCausalLM, "from_pretrained", lambda *_, **__: pytest.fail("weights were read")
+    )
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from typing import Any
 
 import psutil
 import pytest
+from decoded import emitted
 from fakes import save, tiny_model
 from toy_models import random_model, toy_config
 from transformers import AutoModelForCausalLM
@@ -30,10 +31,6 @@ def load(folder: str, draft: str, **options: Any) -> Pair:
     return load_pair(target=folder, draft=draft, device="cpu", online=False, **options)
 
 
-def tokens(steps: Any) -> list[int]:
-    return [token for step in steps for token in step.emitted]
-
-
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 @pytest.mark.parametrize("numbers", ROUNDED)
 def test_greedy_text_is_that_of_plain_decoding(numbers: str, dtype: str, folder: str) -> None:
@@ -42,7 +39,7 @@ def test_greedy_text_is_that_of_plain_decoding(numbers: str, dtype: str, folder:
     assert pair.draft.name == f"big in {numbers}"
     for tree in (Tree.chain(4), Tree.kary(3, 3)):
         steps = [*speculate(pair, "def f(x):", GREEDY, tree)]
-        assert tokens(steps) == tokens(plain(pair, "def f(x):", GREEDY))
+        assert emitted(steps) == emitted(plain(pair, "def f(x):", GREEDY))
         assert len(steps) < 0.7 * GREEDY.max_new_tokens
 
 
@@ -51,7 +48,7 @@ def test_a_streamed_target_has_a_copy_that_is_not_streamed(folder: str) -> None:
     assert "streamed" in pair.target.placement
     assert pair.draft.placement == ""
     steps = [*speculate(pair, "def f(x):", GREEDY, Tree.chain(4))]
-    assert tokens(steps) == tokens(plain(pair, "def f(x):", GREEDY))
+    assert emitted(steps) == emitted(plain(pair, "def f(x):", GREEDY))
 
 
 def test_the_weights_are_read_once(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -86,14 +83,6 @@ def test_what_a_request_means() -> None:
     for draft in ("int3", "INT8", "int8 ", ["int8"]):
         with pytest.raises(BadPair, match="as the draft, int8 or int4 means a copy"):
             PairRequest(draft=draft)  # pyright: ignore[reportArgumentType]
-
-
-@pytest.fixture
-def no_weights(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Loading weights fails the test: the refusal must come before."""
-    monkeypatch.setattr(
-        AutoModelForCausalLM, "from_pretrained", lambda *_, **__: pytest.fail("weights were read")
-    )
 
 
 @pytest.mark.usefixtures("no_weights")

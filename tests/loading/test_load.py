@@ -46,14 +46,6 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
     return save(tiny_model(seed=0), base / "target"), save(tiny_model(seed=1), base / "draft")
 
 
-@pytest.fixture
-def no_weights(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Loading weights fails the test: the refusal must come before."""
-    monkeypatch.setattr(
-        AutoModelForCausalLM, "from_pretrained", lambda *_, **__: pytest.fail("weights were read")
-    )
-
-
 def load(target: str, draft: str, **options: Any) -> Any:
     return load_pair(target=target, draft=draft, **{"device": "cpu", "dtype": "float32", **options})
 

@@ -7,6 +7,7 @@ import dataclasses
 
 import pytest
 import torch
+from decoded import emitted
 from fakes import PROMPTS, made_profile, tiny_pair
 
 from sequoia.algorithm.acceptance import Acceptance
@@ -205,9 +206,7 @@ def test_a_machine_on_which_no_tree_pays_gets_plain_decoding() -> None:
     pair = ready(found=profile((1.0, 128.0), draft=5.0))
     params = SamplingParams(max_new_tokens=12, ignore_eos=True)
     assert default_plan(pair, params).tree == Tree.chain(1)
-    assert [step.emitted for step in speculate(pair, PROMPTS[0], params)] == [
-        step.emitted for step in plain(pair, PROMPTS[0], params)
-    ]
+    assert emitted(speculate(pair, PROMPTS[0], params)) == emitted(plain(pair, PROMPTS[0], params))
 
 
 @pytest.mark.usefixtures("nothing_measured")
@@ -223,8 +222,7 @@ def test_speculate_with_a_pair_of_which_nothing_is_known() -> None:
     """The machine is measured first, and the text is that of plain decoding."""
     pair = tiny_pair()
     params = SamplingParams(max_new_tokens=24, ignore_eos=True)
-    tokens = [token for step in speculate(pair, PROMPTS[0], params) for token in step.emitted]
-    assert tokens == [token for step in plain(pair, PROMPTS[0], params) for token in step.emitted]
+    assert emitted(speculate(pair, PROMPTS[0], params)) == emitted(plain(pair, PROMPTS[0], params))
     assert pair.measured.profile.source == "measured"
 
 

@@ -150,15 +150,6 @@ def test_a_planned_tree_has_no_more_nodes_than_were_timed(
     assert len(best_plan(RATES, profile(*points)).tree) <= wanted[0]
 
 
-def test_a_flat_target_gets_a_tree_of_hundreds_of_nodes() -> None:
-    """As in the paper with offloading (768 nodes on 18 levels). A target whose times grow with the
-    nodes gets a small tree from the same rates."""
-    plan = best_plan(RATES, profile((1, 1.0), (128, 1.01), (1024, 1.1)))
-    assert 500 < len(plan.tree) <= 1024
-    assert plan.tree.levels > 10
-    assert len(best_plan(RATES, profile((1, 1.0), (128, 12.8), (1024, 102.4))).tree) < 16
-
-
 def test_a_slow_flat_target_is_measured_planned_and_decoded(
     clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 import pytest
 import torch
+from decoded import emitted
 from fakes import PROMPTS, tiny_pair
 
 from sequoia.algorithm.sampling_params import SamplingParams
@@ -142,9 +143,7 @@ def graphed(capture: Capture, monkeypatch: pytest.MonkeyPatch, grouped: bool = F
 
 
 def text(pair: Pair) -> list[int]:
-    return [
-        token for step in run(Decoder(pair, PROMPTS[0], GREEDY, TREE)) for token in step.emitted
-    ]
+    return emitted(run(Decoder(pair, PROMPTS[0], GREEDY, TREE)))
 
 
 def test_graphs_that_are_right_are_used(monkeypatch: pytest.MonkeyPatch) -> None:

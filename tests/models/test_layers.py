@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from fakes import pair_of, tiny_tokenizer
+from fakes import made_profile, pair_of, tiny_tokenizer
 from toy_models import random_model, toy_config
 from toy_variants import variants
 from transformers import DogeConfig, Gemma3TextConfig, LlamaConfig, Phi3Config
@@ -16,7 +16,6 @@ from sequoia import (
     Acceptance,
     Decoder,
     DynamicChoice,
-    HardwareProfile,
     Lane,
     Pair,
     Race,
@@ -141,17 +140,7 @@ def test_prompt_and_output_count_together(short: Pair) -> None:
 
 
 RATES = Acceptance((0.6, 0.2, 0.1))
-TIMES = HardwareProfile(
-    "a synthetic machine",
-    "float32",
-    "target",
-    "draft",
-    0,
-    ((1, 1.0, 0.0), (64, 1.1, 0.0)),
-    ((1, 0.1, 0.0),),
-    "simulated",
-    "2026-11-21",
-)
+TIMES = made_profile(target_seconds=((1, 1.0, 0.0), (64, 1.1, 0.0)))
 
 
 @pytest.mark.parametrize(

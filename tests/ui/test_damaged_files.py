@@ -58,18 +58,6 @@ def test_with_a_full_disk_a_run_ends_and_its_buttons_come_back(
     assert "sequoia-run-" in popups[1]
 
 
-def test_files_are_where_gradio_keeps_them(view: RunTab, tmp_path: Path) -> None:
-    """Otherwise Gradio would copy each file and never delete the original."""
-    path = Path(run_handlers.download("text", "a.json")["value"])
-    assert path.read_text() == "text"
-    assert path.parent.parent == tmp_path
-    copy = run_handlers.save_bytes_to_cache(b"text", "a.json", str(tmp_path))
-    from gradio.processing_utils import save_file_to_cache
-
-    assert save_file_to_cache(str(path), str(tmp_path)) == copy == str(path)
-    assert run_handlers.download("other", "a.json")["value"] != str(path)
-
-
 def test_a_full_disk_does_not_matter_if_nothing_is_downloaded(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
