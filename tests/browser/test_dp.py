@@ -15,13 +15,9 @@ from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.best_tree import DPTable, dp_table
 from sequoia.algorithm.expected_tokens import expected_tokens
 from sequoia.algorithm.tree import Tree
+from sequoia.planning.paper_results import paper_acceptance
 
-# the acceptance vector in the paper's Appendix E
-APP_E = (
-    0.7732, 0.1039, 0.0402, 0.0206, 0.0128, 0.0081, 0.0064, 0.0043, 0.0035, 0.0026, 0.0025, 0.0021,
-    0.0016, 0.0014, 0.0010, 0.0010, 0.0010, 0.0007, 0.0007, 0.0006, 0.0007, 0.0006, 0.0004, 0.0004,
-    0.0005, 0.0006, 0.0004, 0.0003, 0.0002, 0.0004, 0.0001,
-)  # fmt: skip
+APP_E = paper_acceptance()
 EXACT = 1e-9
 
 
@@ -120,7 +116,7 @@ def test_every_cell_and_split_is_the_planners(page: Any) -> None:
 
 def test_the_keyboard_walks_the_table_and_every_sentence_is_true(page: Any) -> None:
     """After each key press, the sentence and its operands are those that Python computes."""
-    table = dp_table(Acceptance(APP_E), 128, 12)
+    table = dp_table(APP_E, 128, 12)
     best = table.best(75, 8)[1]
     assert sentence(page) == explanation(table, 75, 8, best)
     steps = [
@@ -196,7 +192,7 @@ def test_the_traceback_is_walked_cell_by_cell(page: Any) -> None:
     """Checks that each step of the walk shows the recurrence of its own cell, that the two parts of
     the picture have as many nodes as the cell says, and that the steps together give every node its
     parent. The last keys are pressed without waiting for a frame."""
-    table = dp_table(Acceptance(APP_E), 128, 8)
+    table = dp_table(APP_E, 128, 8)
     give(page, n=24, levels=6)
     seen = set()
     for i in range(23):
@@ -221,7 +217,7 @@ def test_the_traceback_is_walked_cell_by_cell(page: Any) -> None:
 
 def test_the_tree_is_handed_over(page: Any) -> None:
     """The button gives the tree's parents to the Lab. They are the same as Python's."""
-    table = dp_table(Acceptance(APP_E), 75, 8)
+    table = dp_table(APP_E, 75, 8)
     page.locator("[data-part=dp-use]").click()
     settle(page)
     # the Lab's tree may be scrolled away, so the button says that this tree is now used there

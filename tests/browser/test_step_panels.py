@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from view_pages import give, made, one_lane, opened, settle, watch
+from view_pages import batch, give, made, one_lane, opened, settle, watch
 
 from sequoia.algorithm.tree import Tree
 
@@ -38,37 +38,10 @@ def at(page: Any) -> int:
     return int(page.locator(".sq-stage").get_attribute("data-step"))
 
 
-def first(run: dict[str, Any], steps: int, **more: Any) -> dict[str, Any]:
-    """The first message of a run."""
-    return {
-        "v": 1,
-        "run": "r",
-        "from": 0,
-        "meta": {**run["meta"], "label": "measured"},
-        "lanes": [one_lane(run["trees"][0])],
-        "trees": run["trees"],
-        "pieces": run["pieces"],
-        "steps": run["steps"][:steps],
-        "step_lanes": [0] * len(run["steps"][:steps]),
-        "done": False,
-        "error": None,
-        "notice": None,
-        **more,
-    }
-
-
-def rest(run: dict[str, Any], start: int, stop: int, **more: Any) -> dict[str, Any]:
-    return {
-        "v": 1,
-        "run": "r",
-        "from": start,
-        "steps": run["steps"][start:stop],
-        "step_lanes": [0] * len(run["steps"][start:stop]),
-        "done": False,
-        "error": None,
-        "notice": None,
-        **more,
-    }
+def live(run: dict[str, Any]) -> dict[str, Any]:
+    """A canned run as one whose messages arrive."""
+    lanes = [one_lane(run["trees"][0])]
+    return {**run, "run": "r", "lanes": lanes, "step_lanes": [0] * len(run["steps"])}
 
 
 def states(run: dict[str, Any], step: dict[str, Any]) -> list[str]:
@@ -119,9 +92,14 @@ def test_batches_add_up_and_a_repeat_changes_nothing(page: Any, canned: dict[str
     """Guards against steps lost or doubled when the last message is sent again, as Gradio does at
     the end."""
     run = canned["64"]
-    give(page, first(run, 3))
+    give(page, batch(live(run), 0, 3))
     assert at(page) == 2
-    for message in (rest(run, 3, 8), rest(run, 3, 8), first(run, 3), rest(run, 6, 10, done=True)):
+    for message in (
+        batch(live(run), 3, 8),
+        batch(live(run), 3, 8),
+        batch(live(run), 0, 3),
+        batch(live(run), 6, 10, done=True),
+    ):
         give(page, message)
     assert page.locator(".sq-stage").get_attribute("data-steps") == "10"
     assert page.evaluate("stage.store.trees.length") == len(run["trees"])
@@ -133,11 +111,11 @@ def test_strange_messages_break_nothing(page: Any, canned: dict[str, Any]) -> No
     give(page, {"v": 1, "notice": "loading the models"})
     assert "Press Run" in text(page, "[data-part=empty]")
     assert "loading the models" in text(page, "[data-part=notice]")
-    give(page, first(canned["16"], 0))
+    give(page, batch(live(canned["16"]), 0, 0))
     assert "Processing the prompt" in text(page, "[data-part=claim]")
     give(page, {"v": 1, "run": "r", "done": True, "error": "out of memory", "notice": None})
     assert "out of memory" in text(page, "[data-part=error]")
-    give(page, {**first(canned["16"], 2), "run": "next"})
+    give(page, {**batch(live(canned["16"]), 0, 2), "run": "next"})
     assert page.locator("[data-part=error]").is_hidden()
     assert page.locator("[data-part=tree]").is_visible()
 
@@ -293,7 +271,7 @@ def test_text_carries_its_origin_and_leads_to_its_step(page: Any, canned: dict[s
 
 def test_the_end_of_a_lane_is_shown_with_its_reason(page: Any, canned: dict[str, Any]) -> None:
     """Guards against a stopped run being called finished."""
-    give(page, first(canned["64"], 3))
+    give(page, batch(live(canned["64"]), 0, 3))
     assert text(page, "[data-part=end]") == ""
     for end, shown in (
         ("stopped", "stopped"),
@@ -302,7 +280,7 @@ def test_the_end_of_a_lane_is_shown_with_its_reason(page: Any, canned: dict[str,
     ):
         give(page, {"v": 1, "run": "r", "done": True, "end": end})
         assert text(page, "[data-part=end]") == shown
-    give(page, rest(canned["64"], 3, 4))
+    give(page, batch(live(canned["64"]), 3, 4))
     assert text(page, "[data-part=end]") == ""
 
 
@@ -423,8 +401,8 @@ def test_keys_move_through_the_run(page: Any, canned: dict[str, Any]) -> None:
 def test_nothing_is_animated_while_steps_arrive(page: Any, canned: dict[str, Any]) -> None:
     """Protects the speed of decoding on the same machine: any animation, however small, makes the
     browser paint sixty times a second."""
-    give(page, first(canned["64"], 5))
-    give(page, rest(canned["64"], 5, 9))
+    give(page, batch(live(canned["64"]), 0, 5))
+    give(page, batch(live(canned["64"]), 5, 9))
     page.wait_for_timeout(400)
     assert page.locator(".sq-stage.is-live").count() == 1
     assert (
@@ -437,14 +415,14 @@ def test_following_a_live_run_stops_and_resumes(page: Any, canned: dict[str, Any
     """Going back to an earlier step stops follow mode, and L resumes it. Steps keep arriving in
     between."""
     run = canned["64"]
-    give(page, first(run, 5))
+    give(page, batch(live(run), 0, 5))
     assert text(page, "[data-part=badge]") == "measured live"
     page.keyboard.press("ArrowLeft")
-    give(page, rest(run, 5, 9))
+    give(page, batch(live(run), 5, 9))
     assert at(page) == 3
     page.keyboard.press("l")
     assert at(page) == 8
-    give(page, rest(run, 9, 12))
+    give(page, batch(live(run), 9, 12))
     assert at(page) == 11
 
 

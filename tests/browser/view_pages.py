@@ -126,6 +126,25 @@ def give(page: Any, message: dict[str, Any]) -> None:
     settle(page)
 
 
+def batch(run: dict[str, Any], start: int, stop: int, **more: Any) -> dict[str, Any]:
+    """Steps [start, stop) as a message of a run under way."""
+    parts = ("lanes", "trees", "pieces")
+    meta = {**run["meta"], "label": "measured"}
+    head = {"meta": meta, **{name: run[name] for name in parts}}
+    return {
+        "v": 1,
+        "run": run["run"],
+        "from": start,
+        **({} if start else head),
+        "steps": run["steps"][start:stop],
+        "step_lanes": run["step_lanes"][start:stop],
+        "done": False,
+        "error": None,
+        "notice": None,
+        **more,
+    }
+
+
 def watch(page: Any, run: dict[str, Any], step: int = 0) -> None:
     """A whole canned run, standing still at `step`."""
     page.evaluate(

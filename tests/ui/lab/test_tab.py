@@ -62,12 +62,7 @@ def test_the_lab_opens_with_recorded_acceptance_and_this_machines_times(
 
     (first,) = asyncio.run(messages())
     assert first["most"] == PUBLIC.nodes
-    assert [one["label"] for one in first["ways"]] == [
-        "while decoding, at the root only",
-        "while decoding, at every level",
-        "without a tree, on the large model's own text",
-        "without a tree, on the given text",
-    ]
+    assert [one["key"] for one in first["ways"]] == ["decode", "levels", "own", "text"]
     assert HardwareProfile.from_json(json.dumps(first["profile"])).source == "measured"
     for one in first["survey"]["measured"]:
         assert Acceptance(one["rates"]).rates[0] == pytest.approx(
@@ -249,12 +244,18 @@ def test_a_tree_in_the_form_makes_a_request_for_the_same_tree(
     assert chosen == ChosenTree(tree, "given node by node")
 
 
-def test_a_tree_is_run_at_the_temperature_of_its_acceptance(made: Callable[..., LabTab]) -> None:
+def test_a_tree_is_run_at_the_temperature_and_on_the_clock_it_was_chosen_for(
+    made: Callable[..., LabTab],
+) -> None:
+    """A clock that Run does not offer is replaced by this machine, whose times are measured."""
     tab = made()
-    temperature = tab._runs.form.temperature
-    updates = tab.run(ask({"parents": [-1, 0], "temperature": 0.6}))
-    assert updates[temperature]["value"] == 0.6
-    assert temperature not in tab.run(ask({"parents": [-1, 0]}))
+    temperature, clock = tab._runs.form.temperature, tab._runs.form.clock
+    chosen = "a100-llama-2-7b-eager"
+    updates = tab.run(ask({"parents": [-1, 0], "temperature": 0.6, "clock": chosen}))
+    assert (updates[temperature]["value"], updates[clock]["value"]) == (0.6, chosen)
+    updates = tab.run(ask({"parents": [-1, 0], "clock": []}))
+    assert temperature not in updates
+    assert updates[clock]["value"] == ""
 
 
 @pytest.mark.parametrize(
@@ -280,21 +281,3 @@ def test_a_pasted_tree_is_read_or_refused(made: Callable[..., LabTab]) -> None:
         assert json.loads(tab.read_tree(text)) == {"parents": [-1, 0, 0, 1]}
     for text in ("", "-1 5", "[", "x", None, {}, [1], "1" * 3_000_000):
         assert json.loads(tab.read_tree(text)).keys() == {"refused"}
-
-
-@pytest.mark.parametrize(
-    ("clock", "wanted"),
-    [
-        ("a100-llama-2-7b-eager", "a100-llama-2-7b-eager"),
-        ("epyc-2-cores-bundled", ""),  # only a profile with simulated times can be a clock
-        ([], ""),
-    ],
-)
-def test_a_tree_runs_on_the_clock_it_was_chosen_for(
-    made: Callable[..., LabTab], clock: Any, wanted: str
-) -> None:
-    """A clock is the machine for which the times of a run are simulated. "" is this machine, whose
-    times are measured. A clock that Run does not offer is replaced by ""."""
-    tab = made()
-    updates = tab.run(ask({"parents": [-1, 0], "clock": clock}))
-    assert updates[tab._runs.form.clock]["value"] == wanted

@@ -17,7 +17,6 @@ from sequoia.experiments.runner import EXPERIMENTS
 from sequoia.planning.paper_results import PaperTable, paper_file, paper_tables
 from ui.paper import claims
 from ui.paper.claims import all_claims
-from ui.paper.figures import RANGE, speedups_figure
 from ui.paper.tab import page
 from ui.paper.tables import speedup_table, sweep_table
 
@@ -77,18 +76,6 @@ def test_a_sweep_shows_each_speedup_and_marks_the_best(i: int, best: list[str]) 
     printed = [["" if x is None else f"{x:.2f}" for x in line] for line in sweep["speedups"]]
     assert shown == printed
     assert re.findall(r"<td data-best>([^<]*)", markup) == best
-
-
-def test_the_figure_has_every_speedup_inside_its_axes() -> None:
-    traces = speedups_figure()["data"]
-    points = [point for trace in traces for point in zip(trace["x"], trace["y"], strict=True)]
-    wanted = [(result.speedup, round(table.simulated(result), 3)) for table, result in RESULTS]
-    assert sorted(points) == sorted(wanted)
-    low, high = (10**end for end in RANGE)
-    room = (high / low) ** 0.03  # at each edge, for the marker around its point
-    assert all(low * room < value < high / room for point in points for value in point)
-    hidden = [trace for trace in traces if not trace["showlegend"]]
-    assert all(trace["marker"]["symbol"].endswith("-open") for trace in hidden)
 
 
 def test_the_tables_can_be_had_as_csv() -> None:

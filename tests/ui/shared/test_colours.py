@@ -1,5 +1,4 @@
-"""All colours are defined in one file. Each CSS variable there has a light and a dark value, and is
-used."""
+"""All colours are defined in one file. Each CSS variable there has a light and a dark value."""
 
 from __future__ import annotations
 
@@ -35,16 +34,6 @@ def colours_in(text: str) -> list[str]:
 def test_no_colour_is_defined_outside_the_file() -> None:
     found = {name: colours_in(re.sub(r"&#\d+;", "", text)) for name, text in texts().items()}
     assert {name: lines for name, lines in found.items() if lines} == {}
-
-
-def test_a_colour_has_a_light_and_a_dark_form_and_is_used() -> None:
-    used = "\n".join(texts().values())
-    styles = re.findall(r"\w+", texts()["shared/web/method_style.js"])
-    for name, forms in DATA["variables"].items():
-        assert set(forms) == {"light", "dark"}, name
-        # method_style.js composes the names of some colours, such as --race-plain, from a key in it
-        kind = name.removeprefix("race-")
-        assert f"--{name}" in used or f'"{name}' in used or kind in styles, name
 
 
 def test_variables_are_set_for_both_themes() -> None:
