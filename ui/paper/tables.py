@@ -10,7 +10,6 @@ from sequoia.planning.paper_results import OURS, SEQUENCES, PaperResult, PaperRo
 from ui.shared.markup import Markup, element
 from ui.words.figures import signed
 
-SEQUENCES_HEAD = "sequen\u00adces"  # a soft hyphen, because the column is narrow on a phone
 HEADS = (  # the heads of the columns after the first two
     ("Tokens per step", "paper"),
     ("Speed-up", "paper"),
@@ -23,7 +22,7 @@ def speedup_table(table: PaperTable) -> Markup:
     """The markup of `table`. Each row becomes a group of lines, one line for each verifier."""
     title = f"{table.target} with {table.draft}"
     first = "Top-p" if table.panel == "top-p" else "Texts"
-    sizes = "nodes / levels" + f", or {SEQUENCES_HEAD} × tokens" * (table.sequences is not None)
+    sizes = "nodes / levels" + ", or sequences × tokens" * (table.sequences is not None)
     heads = ((first, ""), ("Verifier", sizes), *HEADS)
     return element(
         "table",

@@ -58,7 +58,7 @@ export class PairTable {
     this.machine = el("span", { class: "sq-word sq-dim", "data-part": "machine" }, panel.titleBox);
     const table = el(
       "table",
-      { class: "md-table sq-full" },
+      { class: "sq-table md-table sq-full" },
       el("div", { class: "sq-wide sq-more-right" }, panel.body),
     );
     this.rows = headed(table, COLUMNS);

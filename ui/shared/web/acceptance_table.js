@@ -70,7 +70,7 @@ export function acceptanceCard(byLevel, { label, words, place }) {
   const head = el("p", { class: "hw-one-head sq-line sq-dim" }, root);
   el("span", { class: "sq-badge", "data-label": label, text: label }, head);
   el("span", { text: words }, head);
-  const look = { class: "hw-by-level-box sq-more-right" };
+  const look = { class: "hw-by-level-box sq-wide sq-more-right" };
   const box = scrollBox(root, `${label}, ${words}: acceptance by rank and depth`, look);
   box.append(acceptanceTable(byLevel, place));
   const part = { "data-part": "positional", "data-holds": String(holds) };

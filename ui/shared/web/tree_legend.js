@@ -34,7 +34,7 @@ export class Legend {
   constructor(host) {
     this.states = el("div", { class: "sq-legend sq-wrap sq-dim", "data-part": "legend" }, host);
     for (const [key, label] of KEYS) this.entry(key, label);
-    this.heat = el("div", { class: "sq-legend sq-wrap sq-heat-key sq-dim", hidden: "" }, host);
+    this.heat = el("div", { class: "sq-legend sq-wrap sq-dim", hidden: "" }, host);
     el("span", { text: "accepted in" }, this.heat);
     SHADES.forEach(([, label], shade) => {
       const entry = el("span", { class: "sq-legend-entry" }, this.heat);
