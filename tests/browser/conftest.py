@@ -73,5 +73,6 @@ def visit(browser: Browser, app: App) -> Iterator[Callable[..., Page]]:
 
 @pytest.fixture(scope="session")
 def canned() -> dict[str, Any]:
-    """Runs of toy models by name, as the page gets them; see make_canned.py."""
+    """Runs by name, as files have them. The tokens were drawn from toy distributions of words and
+    verified by the real verifier; the times were invented."""
     return json.loads(Path(__file__).with_name("canned.json").read_text(encoding="utf-8"))

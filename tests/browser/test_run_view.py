@@ -175,14 +175,6 @@ class Clock:
         k = bisect_right(self.times, t) - 1
         return self.tokens[k], self.times[k]
 
-    def steps(self, t: float) -> list[tuple[int, float]]:
-        """(tokens, seconds) of each step that is over at t."""
-        return [
-            (len(step["text"]), sum(step["seconds"].values()))
-            for step, end in zip(self.made, self.times[1:], strict=True)
-            if end <= t
-        ]
-
     def rate(self, t: float = 1e9) -> float:
         """Tokens a second so far."""
         tokens, seconds = self.at(t)

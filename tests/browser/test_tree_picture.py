@@ -104,17 +104,6 @@ def test_a_picture_of_part_of_the_tree_says_so(page: Any, canned: dict[str, Any]
         )
 
 
-def test_a_png_is_twice_as_large_as_the_svg_says(page: Any, canned: dict[str, Any]) -> None:
-    watch(page, canned["16"], 3)
-    side = drawing(page, 3).attrib
-    data = kept(page, "png", 3)
-    assert data[:8] == b"\x89PNG\r\n\x1a\n"
-    assert (int.from_bytes(data[16:20]), int.from_bytes(data[20:24])) == (
-        2 * int(side["width"]),
-        2 * int(side["height"]),
-    )
-
-
 def test_hostile_text_stays_text(page: Any, tmp_path: Path) -> None:
     """The file is opened as a document of its own, where a script in it would run."""
     give(page, all_hostile())
