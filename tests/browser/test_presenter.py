@@ -8,13 +8,12 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
-from view_pages import made, one_lane, opened, part, settle, watch
+from view_pages import made, opened, part, settle, watch
 
 # In this step, two children of the root are rejected. The third is accepted, and then one of its
 # own children.
 STEP = 8
 PARTS = (".sq-present-head", ".sq-present-caption", ".sq-present-tree", ".sq-present-text")
-SPEEDUP = {"over": 1, "code": "no_clear_difference", "ratio": 1.6, "low": 0.42, "high": 5.76}
 # elements with more in them than they show, and those that reach out of the window
 CUT = """() => { const found = [];
     const dialog = document.querySelector('.sq-present');
@@ -70,27 +69,11 @@ def test_a_key_and_a_button_enter_and_escape_leaves(page: Page) -> None:
     expect(page.locator(".sq-present")).to_be_hidden()
 
 
-def unclear(run: dict[str, Any]) -> dict[str, Any]:
-    """The run with the longest badge there is, beside a plain lane without steps."""
-    meta = {"label": "simulated", "clock": "A100-80GB", "hypothetical": True}
-    empty = {"pairs": [], "places": [], "order": [], "reasons": [], "details": []}
-    return {
-        "run": "unclear",
-        "from": 0,
-        "meta": {**run["meta"], **meta},
-        "lanes": [one_lane(run["trees"][0]), one_lane([-1])],
-        "step_lanes": [0] * len(run["steps"]),
-        **{name: run[name] for name in ("trees", "pieces", "steps")},
-        "verdict": {**empty, "races": 5, "prompts": 1, "tokens": 9, "speedups": [SPEEDUP, None]},
-        "done": True,
-    }
-
-
 def runs(canned: dict[str, Any]) -> Iterator[tuple[dict[str, Any], int]]:
     """Runs with small, large, deep and wide trees, and a step of each."""
     yield canned["16"], STEP
     yield canned["64"], 3
-    yield unclear(canned["512"]), 3
+    yield canned["512"], 3
     deep = made([-1, *range(59)], " internationalization", path=list(range(60)))
     wide = made([-1] + [0] * 255, "\u9577\u3044\u6587" * 8, path=[0, 200])
     yield deep, 0

@@ -328,11 +328,10 @@ def two(speedup: dict[str, Any], seed: int = 5, **meta: Any) -> dict[str, Any]:
     return {**whole, "meta": {**whole["meta"], **meta}, "verdict": {**verdict, "places": []}}
 
 
-VERDICTS = [  # code, ratio, low, high, words of the headline, the colour
-    ("win", 1.6, 1.2, 2.1, "1.6× faster", "accepted-text"),
-    ("slower", 0.625, 0.4, 0.8, "1.6× slower", "rejected-text"),
-    ("no_clear_difference", 0.9, 0.6, 1.3, "no clear difference", "text"),
-    ("no_clear_difference", 1.6, None, None, "no clear difference", "text"),
+VERDICTS = [
+    ("win", 1.6, 1.2, 2.1, "accepted-text"),
+    ("slower", 0.625, 0.4, 0.8, "rejected-text"),
+    ("no_clear_difference", 1.6, None, None, "text"),
 ]
 COLOURS = """() => { const n = document.querySelector('[data-part=headline]');
   const i = n.appendChild(document.createElement('i'));
@@ -343,35 +342,16 @@ COLOURS = """() => { const n = document.querySelector('[data-part=headline]');
   return [getComputedStyle(n).color, found]; }"""
 
 
-@pytest.mark.parametrize(("code", "ratio", "low", "high", "headline", "colour"), VERDICTS)
-def test_headline_interval_and_card_of_a_tree_beside_plain_say_the_same(
-    page: Page,
-    code: str,
-    ratio: float,
-    low: float | None,
-    high: float | None,
-    headline: str,
-    colour: str,
+@pytest.mark.parametrize(("code", "ratio", "low", "high", "colour"), VERDICTS)
+def test_a_slowdown_never_has_the_colour_of_a_success(
+    page: Page, code: str, ratio: float, low: float | None, high: float | None, colour: str
 ) -> None:
-    """A slowdown never has the colour of a success."""
-    whole = two({"code": code, "ratio": ratio, "low": low, "high": high})
-    still(page, whole)
-    assert text(page, "[data-part=headline]") == headline
+    """tests/browser/test_verdict.py has the words and numbers."""
+    still(page, two({"code": code, "ratio": ratio, "low": low, "high": high}))
     shown, colours = page.evaluate(COLOURS)
     assert shown == colours[colour]
-    interval = text(page, lane(0, "spread"))
-    assert interval.startswith("95% CI ") == (low is not None)
-    assert interval in text(page, "[data-part=interval]")
-    assert text(page, lane(0, "ratio")) in headline + text(page, "[data-part=interval]")
     bar = page.locator(".run-verdict .sq-interval-range")
     assert bar.is_visible() == (low is not None)
-    if low is not None:
-        one = page.locator(".run-verdict .sq-interval-one").bounding_box()
-        box = bar.bounding_box()
-        assert one
-        assert box
-        includes = box["x"] < one["x"] < box["x"] + box["width"]
-        assert includes == (code == "no_clear_difference")
 
 
 WIN = {"code": "win", "ratio": 6.3, "low": 5.2, "high": 7.5}

@@ -33,8 +33,6 @@ BUILD = """([look, states]) => {
   return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => {
     view.draw(scene(states)); done(); })));
 }""" % str(PARENTS)  # noqa: UP031
-SHOWN = """[...document.querySelectorAll(".sq-n")].filter(g => view.svg.contains(g)
-  && g.style.display !== "none").map(g => [g.dataset.key, g.dataset.s])"""
 PILLS = {"cls": "sq-tree-scroll"}
 
 
@@ -47,18 +45,6 @@ def page(tab: Any) -> Iterator[Any]:
 def build(page: Any, look: dict[str, Any], states: list[str] = STATES) -> None:
     page.evaluate(BUILD, [look, states])
     settle(page)
-
-
-def test_each_node_is_drawn_in_its_given_state(page: Any) -> None:
-    """Hidden nodes are not drawn until a scene shows them."""
-    build(page, PILLS, ["root", "drafted", *["hidden"] * 4])
-    assert page.evaluate(SHOWN) == [["n0", "root"], ["n1", "drafted"]]
-    page.evaluate("states => view.draw(scene(states))", STATES)
-    assert sorted(page.evaluate(SHOWN)) == [[f"n{i}", state] for i, state in enumerate(STATES)]
-    edges = page.evaluate(
-        "[...view.svg.querySelectorAll('.sq-halos ~ .sq-edges .sq-edge')].map(e => e.dataset.s)"
-    )
-    assert edges == ["rejected", "accepted"]
 
 
 def test_arrows_walk_the_drawn_nodes(page: Any) -> None:

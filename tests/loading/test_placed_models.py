@@ -242,18 +242,6 @@ def test_offloading_and_spreading_exclude_each_other(llama: dict[str, str]) -> N
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("resident", [0, 1, LAYERS])
-def test_an_offloaded_target_decodes_the_same_gpu(resident: int, folders: dict[str, str]) -> None:
-    whole = load(folders, device="cuda")
-    parted = load(folders, device="cuda", offload=resident)
-    assert parted.target.device.type == parted.draft.device.type == "cuda"
-    torch.testing.assert_close(
-        tree_logits(parted.target), tree_logits(whole.target), atol=1e-3, rtol=1e-3
-    )
-    assert texts(parted)[0] == texts(parted)[1]
-
-
-@pytest.mark.gpu
 @pytest.mark.skipif(torch.cuda.device_count() < 2, reason="needs two CUDA devices")
 def test_a_target_spread_over_two_gpus_decodes_the_same_gpu(folders: dict[str, str]) -> None:
     whole = load(folders, device="cuda")

@@ -4,7 +4,10 @@ decoders or races whose steps wait or take longer."""
 from __future__ import annotations
 
 import asyncio
+import csv
+import io
 import json
+import re
 import threading
 import time
 from collections.abc import (
@@ -21,6 +24,7 @@ from dataclasses import replace
 from types import MappingProxyType, SimpleNamespace
 from typing import Any
 from unittest.mock import patch
+from urllib.parse import unquote
 
 import gradio as gr
 
@@ -156,6 +160,14 @@ def lane_steps(messages: Iterable[dict[str, Any]], lane: int) -> list[dict[str, 
 def results_of(messages: Iterable[dict[str, Any]]) -> list[Any]:
     """The last results in the messages of a run."""
     return [message["results"] for message in messages if message.get("results")][-1]
+
+
+def csv_files(markup: str) -> dict[str, list[list[str]]]:
+    """The rows of the CSV files that are links in `markup`, by name. No name occurs twice."""
+    links = re.findall(r'href="data:text/csv;charset=utf-8,([^"]*)" download="([^"]*)"', markup)
+    files = {name: [*csv.reader(io.StringIO(unquote(text)))] for text, name in links}
+    assert len(files) == len(links)
+    return files
 
 
 class Gate:

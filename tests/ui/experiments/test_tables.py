@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from typing import Any
-from urllib.parse import unquote
 
 import pytest
+from visits import csv_files
 
 from ui.experiments.tables import tables, verdict_of
 
@@ -44,14 +42,8 @@ VIEW: dict[str, Any] = {
 }
 
 
-def saved(markup: str) -> dict[str, list[list[str]]]:
-    """The rows of the CSV files by name."""
-    links = re.findall(r'href="data:text/csv;charset=utf-8,([^"]*)" download="([^"]*)"', markup)
-    return {name: [*csv.reader(io.StringIO(unquote(text)))] for text, name in links}
-
-
 def test_the_csv_files_have_every_number_and_its_source() -> None:
-    files = saved(tables(VIEW, "", ""))
+    files = csv_files(tables(VIEW, "", ""))
     assert files["sequoia-budget.csv"] == [
         ["experiment", "panel", "series", "nodes", "tokens", "low", "high", "prompts"],
         ["budget", "code, T = 0", "Sequoia", "16", "3.5", "3.1", "3.9", "24"],

@@ -3,13 +3,10 @@ A broken decoder is called broken in the name of the file and in each of its lin
 
 from __future__ import annotations
 
-import csv
-import io
-import re
 from typing import Any
-from urllib.parse import unquote
 
 import pytest
+from visits import csv_files
 
 from ui.lossless.tables import is_far, name_of, shown_test
 
@@ -38,9 +35,7 @@ BROKEN = {**TEST, "decoder": "broken on purpose: the walk's u", "broken": "walk-
 
 def saved(markup: str) -> tuple[str, list[list[str]]]:
     """The name and the rows of the first file, which has the outcomes."""
-    links = re.findall(r'href="data:text/csv;charset=utf-8,([^"]*)" download="([^"]*)"', markup)
-    text, name = links[0]
-    return name, [*csv.reader(io.StringIO(unquote(text)))]
+    return next(iter(csv_files(markup).items()))
 
 
 def test_outcomes_are_named_by_their_tokens_and_by_what_may_follow() -> None:

@@ -3,13 +3,11 @@ from the recorded results."""
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from html.parser import HTMLParser
-from urllib.parse import unquote
 
 import pytest
+from visits import csv_files
 
 from sequoia.experiments.claims import DIFFERS, HOLDS, NOT_TESTED, VERDICTS
 from sequoia.experiments.result import ExperimentResult
@@ -79,9 +77,7 @@ def test_a_sweep_shows_each_speedup_and_marks_the_best(i: int, best: list[str]) 
 
 
 def test_the_tables_can_be_had_as_csv() -> None:
-    links = re.findall(r'href="data:text/csv;charset=utf-8,([^"]*)" download="([^"]*)"', page())
-    assert len({name for _, name in links}) == len(links)
-    tables = {name: [*csv.reader(io.StringIO(unquote(text)))] for text, name in links}
+    tables = csv_files(page())
     assert all(len({len(row) for row in rows}) == 1 for rows in tables.values())
     assert len(tables["sequoia-claims.csv"]) == 1 + len([*all_claims()])
     speedups = [

@@ -95,12 +95,10 @@ def all_messages(race: Recording, model_host: ModelHost) -> list[dict[str, Any]]
     ("text", "kind"),
     [
         ("def f(x):\n    return x", "code"),
-        ("x = 1\ny = 2\n", "code"),
         ("int main() {\n  return 0;\n}", "code"),
         ('STATUS = {\n    200: "OK",\n    404: "Not Found",\n', "code"),
         ("On the first morning the wind fell. He said", "prose"),
         ("for a moment he stood still", "prose"),
-        ("Translate to French:", "prose"),
         ("", "prose"),
     ],
 )

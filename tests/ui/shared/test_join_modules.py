@@ -99,20 +99,6 @@ def test_an_unknown_form_is_refused_with_file_and_line(written: Written, line: s
     assert str(problem.value) == f"wrong.js, line 3: cannot be joined: {line}"
 
 
-def test_the_joined_page_holds_no_path_of_the_server() -> None:
-    text = join(modules())
-    for path in (ROOT, Path.home(), Path.cwd()):
-        assert f"{path}/" not in text
-
-
-@needs_node
-def test_the_joined_page_parses(tmp_path: Path) -> None:
-    file = tmp_path / "modules.mjs"
-    file.write_text(join(modules()), encoding="utf-8")
-    done = subprocess.run([NODE, "--check", file], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-
-
 def test_the_facts_about_verifiers_are_those_of_their_records() -> None:
     served = f"= {markup.literal(verifier_facts())};"
     assert served in join(modules())
