@@ -109,11 +109,11 @@ def _on(module: Any, where: torch.device | None) -> Any:
 def write_layers(
     folder: Path, draft: Any, identity: Identity, frequent: torch.Tensor | None = None
 ) -> None:
-    """Write the layers of `draft` in bfloat16 to `folder`. frequent: the ids of the only tokens
-    that it may draw, None for all."""
+    """Write the layers of `draft` to `folder`, rounded (see _rounded). frequent: the ids of the
+    only tokens that it may draw, None for all."""
     folder.mkdir(parents=True, exist_ok=True)
     tensors = {
-        f"{LAYERS}{name}": weight.detach().to(torch.bfloat16).cpu()
+        f"{LAYERS}{name}": _rounded(weight.detach().float()).cpu()
         for name, weight in draft.model.layers.state_dict().items()
     }
     save_torch_state_dict(
@@ -123,6 +123,16 @@ def write_layers(
     )
     draft.config.save_pretrained(folder)
     write_text(folder / IDENTITY, json.dumps(asdict(identity), indent=1) + "\n")
+
+
+def _rounded(weight: torch.Tensor) -> torch.Tensor:
+    """`weight` in bfloat16. The numbers of an output of a matrix are multiples, at most 63 times,
+    of a power of two. So a compressed file needs 13.6 MB instead of 22.5 for 14 million numbers,
+    and the sum of min(p, q) is 0.001 less (0.4563 for 0.4573, 48 chats, SmolLM2-135M)."""
+    if weight.ndim == 2:
+        step = (weight.abs().amax(1, keepdim=True).clamp(min=1e-12) / 63).log2().ceil().exp2()
+        weight = (weight / step).round() * step
+    return weight.to(torch.bfloat16)
 
 
 def require_llama_like(target: Any) -> None:
