@@ -247,9 +247,8 @@ def test_heat_is_the_share_of_steps_that_accept_a_node(page: Any, canned: dict[s
 # -- text, time lines, keyboard and live runs ------------------------------------------------------
 
 
-def test_text_carries_its_origin_and_leads_to_its_step(page: Any, canned: dict[str, Any]) -> None:
-    """The text shows which tokens came from the draft, and a click on a token goes to the step
-    that emitted it."""
+def test_text_carries_its_origin(page: Any, canned: dict[str, Any]) -> None:
+    """The text shows which tokens came from the draft."""
     run = canned["64"]
     watch(page, run, LAST)
     drafted = sum(
@@ -262,11 +261,6 @@ def test_text_carries_its_origin_and_leads_to_its_step(page: Any, canned: dict[s
     )
     shown = page.locator("[data-part=flow]").evaluate("e => e.textContent.replaceAll('⏎', '')")
     assert shown == "".join("".join(step["text"]) for step in run["steps"])
-    page.locator(".run-step[data-step='2'] .sq-tok").first.click()
-    assert at(page) == 2
-    assert page.evaluate("stage.store.pin") == (run["steps"][2]["verdict"]["path"] + ["bonus"])[1]
-    assert page.locator(".sq-now").get_attribute("data-step") == "2"
-    assert page.locator(".sq-now .sq-linked").count() == 1
 
 
 def test_the_end_of_a_lane_is_shown_with_its_reason(page: Any, canned: dict[str, Any]) -> None:

@@ -26,9 +26,7 @@ from sequoia.loading.download import (
     DownloadProgress,
     Downloads,
 )
-from sequoia.loading.find_pair import LoadNews
 from sequoia.loading.load import fetch
-from sequoia.loading.model_checks import PassedCheck
 from sequoia.loading.model_files import cached
 from sequoia.loading.pair_request import PairRequest, pinned_revision, preset
 
@@ -37,22 +35,13 @@ BOTH = PairRequest(target="owner/model", draft="owner/model", device="cpu", dtyp
 
 
 @pytest.fixture
-def model(folder: Path) -> Path:
-    """What the hub serves as owner/model: also files that are not needed."""
-    (folder / "pytorch_model.bin").write_bytes(b"never asked for")
-    (folder / "README.md").write_text("never asked for")
-    return folder
-
-
-@pytest.fixture
-def big(tmp_path: Path, model: Path) -> Path:
+def big(tmp_path: Path, folder: Path) -> Path:
     """The model with weights that take a while to transfer."""
-    folder = tmp_path / "big"
-    shutil.copytree(model, folder)
-    (folder / "model.safetensors").write_bytes(
+    large = Path(shutil.copytree(folder, tmp_path / "big"))
+    (large / "model.safetensors").write_bytes(
         bytes(i * i % 251 for i in range(1000)) * (BIG // 1000)
     )
-    return folder
+    return large
 
 
 def fetched(name: str = "owner/model", **options: object) -> Path:
@@ -61,9 +50,9 @@ def fetched(name: str = "owner/model", **options: object) -> Path:
         return place if isinstance(place, Path) else downloads.fetch(place, weights=True)
 
 
-def test_a_model_of_the_catalog_is_fetched_at_its_pinned_commit(hub: FakeHub, model: Path) -> None:
+def test_a_model_of_the_catalog_is_fetched_at_its_pinned_commit(hub: FakeHub, folder: Path) -> None:
     name = preset("smollm2-135m").target.id
-    hub.models[name] = model
+    hub.models[name] = folder
     fetched(name)
     assert f"/api/models/{name}/revision/{pinned_revision(name)}" in hub.asked
 
@@ -92,40 +81,8 @@ def test_the_downloader_gets_the_proxies_back_and_says_what_is_wrong_with_them(
 # -- what is transferred ---------------------------------------------------------------------------
 
 
-def test_a_pair_is_downloaded_checked_and_loaded_with_progress(hub: FakeHub, model: Path) -> None:
-    reported: list[LoadNews] = []
-    pair = load_pair(
-        target="owner/model",
-        draft="owner/model",
-        device="cpu",
-        dtype="float32",
-        online=True,
-        on_progress=reported.append,
-    )
-    assert pair.name == "owner/model + owner/model"
-    progress = [news for news in reported if isinstance(news, DownloadProgress)]
-    assert (
-        progress[-1].done
-        == progress[-1].total
-        == sum(
-            path.stat().st_size for path in model.iterdir() if path.suffix not in (".bin", ".md")
-        )
-    )
-    checks = [news.what for news in reported if isinstance(news, PassedCheck)]
-    assert checks == ["tokenizer", "target", "draft", "vocabulary", "chat template"]
-
-
-@pytest.mark.usefixtures("model")
-def test_only_safetensors_config_and_tokenizer_are_downloaded(hub: FakeHub) -> None:
-    folder = fetched()
-    asked = {path.rsplit("/", 1)[1] for path in hub.files_asked}
-    assert asked == {path.name for path in folder.iterdir()}
-    assert asked >= {"config.json", "tokenizer.json", "model.safetensors"}
-    assert not asked & {"pytorch_model.bin", "README.md"}
-
-
 def test_files_in_the_cache_are_not_downloaded_again_and_other_programs_find_them(
-    hub: FakeHub, model: Path
+    hub: FakeHub, folder: Path
 ) -> None:
     folder = fetched()
     hub.asked.clear()
@@ -133,7 +90,7 @@ def test_files_in_the_cache_are_not_downloaded_again_and_other_programs_find_the
     assert not hub.asked
     weights = Path(hf_hub_download("owner/model", "model.safetensors", local_files_only=True))
     assert weights.parent.resolve() == folder.resolve()
-    assert weights.read_bytes() == (model / "model.safetensors").read_bytes()
+    assert weights.read_bytes() == (folder / "model.safetensors").read_bytes()
 
 
 def test_a_pair_can_be_fetched_first_and_loaded_without_a_network_later(
@@ -215,8 +172,8 @@ def test_a_stopped_download_continues_where_it_stopped(hub: FakeHub, big: Path) 
     assert [path for path in hub.asked if f"bytes={kept}-" in path]
 
 
-def test_a_part_file_with_wrong_content_is_deleted(hub: FakeHub, model: Path) -> None:
-    whole = (model / "model.safetensors").read_bytes()
+def test_a_part_file_with_wrong_content_is_deleted(hub: FakeHub, folder: Path) -> None:
+    whole = (folder / "model.safetensors").read_bytes()
     with Downloads(online=True) as downloads:
         listing = downloads.locate("owner/model")
         downloads.fetch(listing, weights=False)
@@ -274,12 +231,11 @@ def test_too_little_disk_space_is_reported_before_the_download_with_sizes(
 
 
 def test_a_model_that_cannot_run_a_tree_is_refused_before_its_weights_are_fetched(
-    hub: FakeHub, tmp_path: Path, model: Path
+    hub: FakeHub, tmp_path: Path, folder: Path
 ) -> None:
-    folder = tmp_path / "mamba"
-    shutil.copytree(model, folder)
-    (folder / "config.json").write_text('{"model_type": "mamba"}')
-    hub.models["owner/model"] = folder
+    mamba = Path(shutil.copytree(folder, tmp_path / "mamba"))
+    (mamba / "config.json").write_text('{"model_type": "mamba"}')
+    hub.models["owner/model"] = mamba
     with pytest.raises(BadModel, match="mamba"):
         load_pair(target="owner/model", draft="owner/model", device="cpu", online=True)
     assert not [path for path in hub.files_asked if "safetensors" in path]

@@ -72,6 +72,7 @@ def test_exactly_these_files_are_downloaded_and_counted(
 ) -> None:
     files = FORMS["partly in a sub-folder"]
     split(folder, files)
+    add("pytorch_model.bin", "README.md")(folder)
     stale(folder, ["model-00001-of-00009.safetensors", "consolidated.safetensors"])
     reported: list[LoadNews] = []
     load_pair(
@@ -84,6 +85,7 @@ def test_exactly_these_files_are_downloaded_and_counted(
     )
     asked = {path.split(f"/resolve/{COMMIT}/")[1] for path in hub.files_asked}
     assert {name for name in asked if name.endswith(".safetensors")} == set(files)
+    assert not asked & {"pytorch_model.bin", "README.md"}
     totals = {news.total for news in reported if isinstance(news, DownloadProgress)}
     small = sum(path.stat().st_size for path in folder.glob("*.json*"))
     assert totals == {local_bytes(folder) + small}

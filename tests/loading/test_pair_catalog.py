@@ -5,33 +5,14 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
-import torch
 from safetensors.torch import load_file
-from transformers import (
-    Qwen3Config,
-)
 
-from sequoia.loading import placement
 from sequoia.loading.model_files import is_hub_id
 from sequoia.loading.pair_request import Model, Preset, presets
-from sequoia.loading.placement import HOST, offload
 from sequoia.this_machine.memory import ROOM
 
-QWEN3_32B, QWEN3_4B = (
-    Qwen3Config(
-        hidden_size=width,
-        intermediate_size=inner,
-        num_hidden_layers=layers,
-        num_attention_heads=heads,
-        num_key_value_heads=8,
-        head_dim=128,
-        vocab_size=151_936,
-    )
-    for width, inner, layers, heads in ((5120, 25_600, 64, 64), (2560, 9728, 36, 32))
-)
 MODELS = {model.id: model for one in presets() for model in one.models}
 
 
@@ -48,26 +29,17 @@ def test_a_models_figures_fit_together(model: Model) -> None:
 
 
 @pytest.mark.parametrize(
-    "one", [one for one in presets() if "GPU" in one.needs], ids=lambda one: one.name
+    "one",
+    [one for one in presets() if "GPU" in one.needs and not one.offload],
+    ids=lambda one: one.name,
 )
 def test_a_pair_fits_the_card_that_its_row_states(one: Preset) -> None:
-    """If layers of the target are streamed, at least one layer must fit on the card, beside the
-    draft and the memory of a usual run. Only the configs are needed to compute this. The free
-    memory is taken as 97% of the stated size, because a card never has all of it free."""
-    found = re.match(r"a GPU with (\d+) GB(, and (\d+) GB of host memory)?", one.needs)
+    """The free memory is taken as 97% of the stated size, because a card never has all of it
+    free."""
+    found = re.match(r"a GPU with (\d+) GB", one.needs)
     assert found is not None
-    card = torch.device("cuda", 0)
-    free = {card: int(found[1]) * 2**30 * 0.97, HOST: int(found[3] or 0) * 1e9}
-    if not one.offload:
-        assert ROOM * 2 * sum(model.parameters for model in one.models) < free[card]
-        return
-    assert one.name == "qwen3-32b-offload"
-    target, draft = (SimpleNamespace(config=config) for config in (QWEN3_32B, QWEN3_4B))
-    dtype = torch.bfloat16
-    plan = offload(
-        *placement._parts(target, draft, 2 * one.draft.parameters, dtype, card), card, free, None
-    )
-    assert plan.resident >= 1
+    free = int(found[1]) * 2**30 * 0.97
+    assert ROOM * 2 * sum(model.parameters for model in one.models) < free
 
 
 @pytest.mark.parametrize(

@@ -373,28 +373,6 @@ def test_a_visitor_loads_one_pair_at_a_time_and_can_stop_it(
     assert model_host.pair(lambda: False) is pair
 
 
-# -- chats -----------------------------------------------------------------------------------------
-
-
-def test_the_chat_box_is_shown_for_models_with_a_chat_template(
-    model_host: ModelHost, folders: tuple[str, str]
-) -> None:
-    tab = built(model_host)
-    views = page.page(model_host, LOCAL)
-    boxes = [
-        block
-        for block in views.blocks.values()
-        if isinstance(block, gr.Checkbox) and block.label == "As a chat message"
-    ]
-    assert [box.visible for box in boxes] == [False]
-    shown = next(fn.fn for fn in views.fns.values() if fn.api_name == "run_chatting")
-    assert next(iter(shown().values()))["visible"] is False
-    board_messages(tab, tab.change(own(tab, folders), request()))
-    update = next(iter(shown().values()))
-    assert update["visible"]
-    assert update["value"]
-
-
 # -- the other views -------------------------------------------------------------------------------
 
 

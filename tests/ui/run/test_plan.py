@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from visits import sent
+from visits import PLAIN, run_request, sent
 
 from sequoia import Acceptance, Pair, Tree, named_profile
 from sequoia.algorithm.verifiers import VERIFIERS
@@ -39,7 +39,6 @@ NAME = "A100, Llama-2-7B with 68M, eager, as in the paper"
 PROFILE = named_profile(A100)
 RATES = Acceptance((0.6, 0.2, 0.1))
 SAVED = Path(__file__).parents[2] / "saved" / "races"
-PLAIN = ("plain", "", "sequoia")
 TUNED = ("tuned_chain", "", "sequoia")
 PLANNED = ("planned", "", "sequoia")
 KARY = ("kary", "2, 3", "sequoia")
@@ -60,18 +59,7 @@ def acceptance(monkeypatch: pytest.MonkeyPatch, rates: dict[str, Any]) -> None:
 
 
 def asked(*lanes: tuple[str, str, str], **changes: Any) -> RunRequest:
-    form = {
-        "prompt": "def add(a, b):\n    return",
-        "temperature": 0.0,
-        "top_p": 1.0,
-        "max_new_tokens": 24,
-        "seed": 1,
-        "check": False,
-        "clock": A100,
-        "lanes": lanes,
-        **changes,
-    }
-    return RunRequest.parse(form, LOCAL)
+    return run_request(lanes, **{"temperature": 0.0, "clock": A100, **changes})
 
 
 def raced(model_host: ModelHost, request: RunRequest) -> tuple[RaceLog, list[dict[str, Any]]]:
