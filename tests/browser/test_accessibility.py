@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page
 from run_form import open_more
-from running_app import ROOT, App, Visit, models_ready, open_view
-from view_pages import COLOUR_RULES, settle, stop_transitions
+from running_app import App, Visit, models_ready, open_view
+from view_pages import AXE, COLOUR_RULES, needs_axe, settle, stop_transitions
 
-AXE = ROOT / ".ci" / "node_modules" / "axe-core" / "axe.min.js"
 LAST = {  # for each view, the element that appears last when it is opened
     "Film": "#fm-view .sq-n",
     "Run": "#pg-view .hw-chart[data-drawn=yes]",
@@ -51,9 +50,7 @@ RUN_AXE = """async (rules) => {
   }
 }"""
 
-pytestmark = pytest.mark.skipif(
-    not AXE.is_file(), reason="axe-core is not installed: npm --prefix .ci ci"
-)
+pytestmark = needs_axe
 
 
 @pytest.fixture(scope="module")

@@ -121,23 +121,6 @@ def test_it_opens_at_the_first_step_in_slow_motion_and_ends_at_its_best_step(pag
     expect(page.locator("[data-part=caption]")).to_contain_text("tokens from one step")
 
 
-def test_keys_move_by_one_picture_and_a_phase_can_be_chosen(seen: Page) -> None:
-    """In slow motion, a step is a series of pictures. The key "." goes to the next picture, and ","
-    to the previous one. At the first picture of a step, "," goes to the step before."""
-    at = 5
-    seen.evaluate(f"{STORE}.seek({at})")
-    seen.click("[data-part=phase-guess]")
-    assert store(seen, "slow.picture") == 0
-    expect(seen.locator("[data-part=phase-guess]")).to_have_attribute("aria-pressed", "true")
-    expect(seen.locator("[data-part=caption]")).to_contain_text("guesses what may come next")
-    seen.keyboard.press(".")
-    assert store(seen, "slow.picture") == 1
-    seen.keyboard.press(",")
-    seen.keyboard.press(",")
-    assert store(seen, "at") == at - 1
-    assert store(seen, "slow.picture") is None
-
-
 def test_run_it_yourself_opens_the_form_with_the_settings_of_the_recording(page: Page) -> None:
     prompt = str(store(page, "meta.prompt"))
     page.click("[data-part=own]")

@@ -49,11 +49,6 @@ def test_style_sheets_and_the_first_script_are_files_beside_the_page(client: htt
         assert "immutable" in headers["cache-control"]
 
 
-@pytest.mark.parametrize("query", ["page=x", "page=", "deep_link=x", "all_endpoints=1", "%ff=1"])
-def test_the_page_is_the_same_for_every_query(client: httpx.Client, query: str) -> None:
-    assert client.get(f"?{query}").text == client.get("").text
-
-
 def test_requests_of_other_origins_leave_no_trace(client: httpx.Client) -> None:
     before = client.get("").headers
     for _ in range(3):

@@ -134,16 +134,6 @@ def test_keys_change_the_frame_and_the_step(page: Page) -> None:
     assert page.evaluate("stage.store.at") == STEP + 1
 
 
-def test_beside_the_totals_of_the_whole_run_the_step_is_that_of_the_tree(page: Page) -> None:
-    enter(page)
-    page.evaluate("stage.store.set({ isWhole: true })")
-    settle(page)
-    assert shown(page, ".sq-present-place").inner_text().startswith("whole run, tree of step 9 of")
-    tokens = page.evaluate("stage.store.lane.sum.tokens")
-    assert f"{tokens} tokens" in shown(page, ".sq-present-totals").inner_text()
-    assert page.evaluate(CUT) == []
-
-
 def test_on_a_phone_it_fits_and_has_buttons(page: Page) -> None:
     """Nothing is cut on a phone held sideways. Buttons replace the keys."""
     enter(page)

@@ -13,12 +13,11 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 from run_form import choose, open_more, until
 from running_app import ROOT, open_view
-from view_pages import COLOUR_RULES, all_hostile, settle, stop_transitions
+from view_pages import AXE, COLOUR_RULES, all_hostile, needs_axe, settle, stop_transitions
 
 from sequoia.saved_files.race_file import RaceLog
 from ui.notebook import to_html
 
-AXE = ROOT / ".ci" / "node_modules" / "axe-core" / "axe.min.js"
 STAGE = "document.querySelector('.sq-stage').view"
 
 
@@ -134,7 +133,7 @@ def test_a_saved_lab_still_plans_trees(saved: Saved, open_file: Open) -> None:
     expect(page.locator("[data-part=lab-tree]")).to_be_visible()
 
 
-@pytest.mark.skipif(not AXE.is_file(), reason="axe-core is not installed: npm --prefix .ci ci")
+@needs_axe
 @pytest.mark.parametrize("tab", ["Run", "Tree"])
 def test_axe_finds_nothing_wrong(saved: Saved, open_file: Open, tab: str) -> None:
     page = open_file(saved(tab), 390, "dark")

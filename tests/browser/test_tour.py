@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 from run_form import store, until
-from running_app import ROOT, App, Visit, models_ready
-from view_pages import settle, stop_transitions
+from running_app import App, Visit, models_ready
+from view_pages import AXE, needs_axe, settle, stop_transitions
 
-AXE = ROOT / ".ci" / "node_modules" / "axe-core" / "axe.min.js"
 STOPS = ("cost", "dice", "chain", "tree", "which", "break", "yours")
 VIEW = "document.querySelector('#tr-view .sq-tour').view"
 # For each question, answers that lead to each of its verdicts. None: "Show the answer" was pressed.
@@ -234,7 +233,7 @@ def test_the_last_stop_divides_the_visitors_own_run(page: Page) -> None:
     expect(page.locator("[data-part=judged]")).to_contain_text(words[verdict["code"]])
 
 
-@pytest.mark.skipif(not AXE.is_file(), reason="axe-core is not installed: npm --prefix .ci ci")
+@needs_axe
 def test_axe_finds_nothing_wrong_in_any_stop(visit: Callable[..., Page]) -> None:
     page = visit("?__theme=dark", has_form=False, viewport={"width": 390, "height": 800})
     opened(page)

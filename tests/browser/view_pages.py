@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import plotly
+import pytest
 from playwright.sync_api import Page
 
 from ui.shared import serve_modules
@@ -30,6 +31,10 @@ STILL = """() => { const sheet = new CSSStyleSheet();
       " animation-duration: 0s !important; animation-delay: 0s !important; }");
     document.adoptedStyleSheets.push(sheet); }"""
 
+AXE = ROOT / ".ci" / "node_modules" / "axe-core" / "axe.min.js"
+needs_axe = pytest.mark.skipif(
+    not AXE.is_file(), reason="axe-core is not installed: npm --prefix .ci ci"
+)
 # axe-core's rules about colours, without those of level AAA, which are off by default
 COLOUR_RULES: dict[str, Any] = {
     "runOnly": {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}

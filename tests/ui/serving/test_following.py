@@ -93,26 +93,6 @@ def test_a_waiting_visitor_may_follow_the_current_run_and_then_gets_their_own(
     assert all(message["followed"] for message in sent(following))
 
 
-def test_a_visitor_refused_by_a_full_queue_may_follow_too(
-    make_view: Callable[[Limits], RunTab], gate: Gate, model_host: ModelHost
-) -> None:
-    view = make_view(LOCAL)
-    running = begin(view, gate)
-    waiting = [Reading(view.run(form(view), request(who))) for who in ("two", "three", "four")]
-    for one in waiting:
-        next(one)
-    (message,) = sent(view.run(form(view), request("five")))
-    assert message["error"].startswith("Not started: 4 runs are running or waiting already, ")
-    assert message["error"].endswith("; try again later, or follow the current run meanwhile")
-    assert message["follow"] is True
-    following = Reading(view.follow(request("five")))
-    assert len(json.loads(next(following))["steps"]) == 2
-    gate.open()
-    for one in (running, *waiting):
-        sent(one)
-    assert sent(following)[-1]["done"] is True, "following ends when that run ends"
-
-
 def test_on_a_public_page_nobody_follows_unless_the_runs_visitor_allows_it(
     make_view: Callable[[Limits], RunTab], gate: Gate
 ) -> None:
