@@ -362,19 +362,6 @@ def test_saved_trees_are_as_in_python_and_can_be_read(page: Page) -> None:
     )
 
 
-def test_run_sends_the_tree_shown_in_breadth_first_order(page: Page) -> None:
-    put(page, rates=[0.6, 0.2, 0.1], n=30)
-    page.click(part("run"))
-    name, data = page.evaluate("sent[sent.length - 1]")
-    assert (name, Tree(tuple(data["parents"]))) == (
-        "run",
-        best_tree(Acceptance((0.6, 0.2, 0.1)), 30),
-    )
-    page.evaluate("made.ingest({ most: 20 })")
-    put(page, n=21)
-    assert page.locator(part("run")).is_disabled()
-
-
 def test_the_answer_follows_acceptance_and_machine(page: Page) -> None:
     """It stays that of the planned tree while another tree is shown."""
     put(page, n=None)
@@ -551,16 +538,6 @@ def test_a_vector_is_called_measured_only_while_it_is_the_measured_one(page: Pag
     bar.press("ArrowUp")
     assert origin_of(page) == "edited by hand from paper: arXiv 2402.12374, App. E Undo"
     assert page.inner_text(part("count-words")) == "Last measurement: code; no longer in use."
-
-
-def test_a_recorded_vector_is_that_of_the_loaded_pair_once_that_is_loaded(page: Page) -> None:
-    survey = json.loads((BUNDLED_PAIR / "acceptance.json").read_text(encoding="utf-8"))
-    found = []
-    for loaded in (False, True):
-        page.evaluate("known => made.ingest(known)", {"survey": survey, "surveyed": loaded})
-        settle(page)
-        found.append(page.inner_text(part("basis")))
-    assert found == ["hypothetical", "predicted"]
 
 
 def test_a_count_of_models_that_were_replaced_is_hypothetical(page: Page) -> None:

@@ -5,7 +5,6 @@ for browsers that accept gzip. No other files are served under the same path."""
 from __future__ import annotations
 
 import gzip
-import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -14,7 +13,7 @@ import httpx
 import pytest
 
 from ui.shared import serve_modules
-from ui.shared.join_modules import css, join, saved_pages
+from ui.shared.join_modules import saved_pages
 from ui.shared.saved_pages import template
 from ui.shared.serve_modules import PATH, joined
 
@@ -76,15 +75,6 @@ def test_the_templates_of_saved_pages_are_served_as_text(client: httpx.Client, v
     served = client.get(f"{FOLDER}/saved-{view}.txt")
     assert served.headers["content-type"].startswith("text/plain")
     assert served.text == template(view)
-
-
-@pytest.mark.parametrize("view", saved_pages())
-def test_a_saved_page_needs_no_other_file(view: str) -> None:
-    """Its styles name no other file, and its script fetches none."""
-    assert re.findall(r"url\(([^)]*)\)", css()) == []
-    script = join([saved_pages()[view]])
-    assert "fetch(" not in script
-    assert "XMLHttpRequest" not in script
 
 
 @pytest.mark.parametrize(

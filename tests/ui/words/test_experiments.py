@@ -2,33 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
-from sequoia.assets_folder import ASSETS
 from sequoia.experiments.result import Estimate, ExperimentResult, Ratio
 from sequoia.experiments.runner import EXPERIMENTS
 from ui.words.experiment_result import TOKENS, answer
 from ui.words.experiments import WORDS
-
-
-def recorded(name: str) -> dict[str, Any]:
-    text = (ASSETS / "experiments" / f"{name}.json").read_bytes()
-    return WORDS[name].view(ExperimentResult.from_json(text))
-
-
-@pytest.mark.parametrize("name", WORDS)
-def test_a_recorded_result_fills_the_view(name: str) -> None:
-    view = recorded(name)
-    assert view["finding"]
-    assert view["comparisons"]
-    assert all(series["points"] for series in view["series"])
-    columns = {column["name"] for column in view["columns"]}
-    assert view["rows"]
-    assert all(columns == row.keys() for row in view["rows"])
-    labels = {column["kind"] for column in view["columns"]} | {view["source"]}
-    assert labels <= {"", "recorded", "simulated", "predicted", "paper"}
 
 
 @pytest.mark.parametrize("name", WORDS)
