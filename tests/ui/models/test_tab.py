@@ -25,7 +25,7 @@ from sequoia.errors import BadModel, Stopped
 from sequoia.loading import model_checks
 from sequoia.loading.download import DownloadProgress
 from sequoia.loading.model_families import known_types
-from sequoia.loading.pair_request import PairRequest, preset, presets
+from sequoia.loading.pair_request import PairRequest, presets
 from ui import page
 from ui.hardware.form import NONE, FormValues
 from ui.hardware.tab import HERE, HardwareTab
@@ -186,21 +186,6 @@ def test_a_streamed_pair_needs_a_gpu_with_room_for_its_draft_and_a_fifth_of_its_
     refusal = nullcontext() if fits else pytest.raises(BadModel, match="needs a GPU with")
     with refusal:
         models_view.require_fit(PairRequest(name, device="cuda", offload=True))
-
-
-@pytest.mark.parametrize(("free", "fits"), [(1e12, "yes"), (1e9, "no")])
-def test_the_size_of_a_download_is_shown_with_the_part_that_is_already_on_the_disk(
-    free: float, fits: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
-    parts = tmp_path / "models--Qwen--Qwen3-8B" / "blobs"
-    parts.mkdir(parents=True)
-    (parts / "x.part").write_bytes(b"x" * 2_000_000)
-    one = preset("qwen3-8b")
-    found = models_view._disk(one, sum(model.bytes for model in one.models), int(free))
-    assert found["fits"] == fits
-    assert "17.9 GB to download, 2.0 MB of it already here" in found["words"]
-    assert models_view._disk(one, 0, 0) == {"fits": "here", "words": "on this machine"}
 
 
 @pytest.mark.parametrize("name", ["qwen3-8b", "qwen3-32b-offload"])
