@@ -31,17 +31,6 @@ def peak_bytes(work: Callable[[], object]) -> int:
     return most
 
 
-def test_the_peak_is_measured() -> None:
-    def work() -> None:
-        one = torch.ones(1000)
-        other = one.double()
-        del one
-        torch.ones(500)
-        del other
-
-    assert peak_bytes(work) == 12_000
-
-
 def cut_as_on_a_gpu(probs: torch.Tensor, top_p: float, share: float = 0.0) -> torch.Tensor:
     sizes = [k for k in sampling._LIKELIEST if k < VOCAB]
     sampling._cut(probs.view(-1, VOCAB), top_p, share, sizes)

@@ -19,7 +19,6 @@ PER_SECOND = {"µs": 1e6, "ms": 1e3, "s": 1}
     ],
 )
 def test_the_unit_of_a_time_fits_the_rounded_value(seconds: float, words: str) -> None:
-    """The same words as in tests/web/duration.test.js."""
     assert time_words(seconds) == words
     value, unit = words.split()
     assert as_shown(seconds) == pytest.approx(float(value) / PER_SECOND[unit])
