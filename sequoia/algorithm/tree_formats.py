@@ -18,7 +18,7 @@ MAX_CHARS = 2**21  # the paths of a chain of MAX_NODES nodes have 1.6 million
 def tree_of_json(text: str) -> Tree:
     """The tree in `text`: this program's own format, networkx's node-link format, Medusa's paths
     (see `from_paths`), SpecInfer's branching list, or a list with the parent of each node, which
-    begins with -1. Raises BadTree for anything else."""
+    begins with -1, also as {"parents": [...]}. Raises BadTree for anything else."""
     if len(text) > MAX_CHARS:
         raise BadTree(f"the tree has {len(text):,} characters; the limit is {MAX_CHARS:,}")
     try:
@@ -29,6 +29,8 @@ def tree_of_json(text: str) -> Tree:
         return _from_list(found)
     if isinstance(found, dict) and "nodes" in found:
         return _from_node_link(found)
+    if isinstance(found, dict) and [*found] == ["parents"]:
+        return Tree.from_parents(found["parents"])
     return Tree.from_json(text)
 
 

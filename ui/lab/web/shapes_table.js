@@ -88,7 +88,7 @@ export class ShapesTable {
     this.word = el("span", { class: "sq-word sq-dim" }, panel.titleBox);
     const hint = TOOLTIPS["button save the shapes as csv"];
     button(panel.tools, { text: "CSV", hint, act: () => this.save() });
-    const box = el("div", { class: "sq-wide" }, panel.body);
+    const box = el("div", { class: "sq-wide sq-more-right" }, panel.body);
     const table = el("table", { class: "sq-table sq-full sq-lab-table" }, box);
     const body = headed(table, HEADS);
     this.rows = ROWS.map((name) => this.makeRow(body, name));
