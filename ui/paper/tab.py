@@ -80,7 +80,7 @@ def _facts(part: str, title: str, facts: Sequence[Sequence[str]]) -> Markup:
 # -- claims ----------------------------------------------------------------------------------------
 
 
-HEADS = ("Claim", "Paper", "Here", "Verdict")
+HEADS = ("Claim", "Verdict", "Paper", "Here")
 OURS = "ours"  # the source of a claim that the paper does not make
 FIRST = 8  # claims that are shown at first
 
@@ -89,7 +89,7 @@ def _claims(claims: Sequence[Claim]) -> Markup:
     of_paper = [one for one in claims if one.source != OURS]
     rest = claims[FIRST:]
     more = f"{_counted('more', rest)} ({len(claims) - len(of_paper)} is ours, not the paper’s)"
-    heads = (*HEADS[:2], "Source", "Label", *HEADS[2:])
+    heads = ("Claim", "Paper", "Source", "Label", "Here", "Verdict")
     return report.panel(
         "claims",
         _counted("claims", of_paper),
@@ -128,9 +128,9 @@ def _claim(claim: Claim) -> Markup:
     return element(
         "tr",
         element("th", what, scope="row"),
+        element("td", found.verdict, data_verdict=found.verdict),
         element("td", found.paper),
         element("td", report.badge(found.label), f" {found.here}"),
-        element("td", found.verdict, data_verdict=found.verdict),
         element("td", _button("Run it small", claim, data_run=name) if name else None),
     )
 
