@@ -42,6 +42,7 @@ def test_the_page_calls_only_these_functions_without_the_queue(blocks: gr.Blocks
         "get_paper_figures",
         "get_status",
         "get_tree",
+        "read_tree",
     }
 
 
