@@ -73,7 +73,7 @@ def test_decoders_draw_the_same_children_for_the_same_node() -> None:
 @pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
 def test_draws_by_context_follow_q_and_are_fresh_for_each_context(device: str) -> None:
     chance = DrawsByContext(3, device)
-    q = torch.tensor([[0.6, 0.3, 0.1]], device=device)
+    q = torch.tensor([[0.6, 0.3, 0.1]], dtype=torch.float32, device=device)
     counts = np.zeros(3)
     for number in range(3000):
         chance.begin((number,), [(0,)])
