@@ -146,11 +146,12 @@ def answers(
 ) -> list[Taught]:
     """Answers of up to `new` tokens to the prompts `asked` (texts, n), sampled at the temperatures
     `heat` (texts, 1). An answer ends with one of the tokens `stop`."""
+    asked = asked.to(model.device)
     begin = asked.shape[1] - 1
     drawing = _Drawing(heat.to(model.device))
     rules = GenerationConfig(max_new_tokens=new, eos_token_id=[*stop] or [-1], pad_token_id=0)
     found = model.generate(
-        asked.to(model.device),
+        asked,
         rules,
         attention_mask=torch.ones_like(asked),
         logits_processor=LogitsProcessorList([drawing]),

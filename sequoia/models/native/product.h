@@ -163,8 +163,8 @@ static void up_to(int64_t rows, const X* x, int64_t n, const T* weights, float* 
         for (int c = 0; c < C; c++) store(to + r * stride + c * W, sums[r][c]);
 }
 
-// Multiply C blocks at once, from `block` on, and move `block`. All rows, in as few groups of at most
-// R as possible, which are about equally large.
+// Multiply C blocks at once, from `block` on, and move `block`. All rows, in as few groups of at
+// most R as possible, which are about equally large.
 template <int R, int C, class X, class T>
 static void block_products(const X* x, int64_t rows, int64_t n, const T* weights, int64_t blocks,
                            int64_t& block, float* to, int64_t stride) {
