@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from sequoia.algorithm.sampling import chance_for, row_warp
+from sequoia.algorithm.distributions import row_warp
+from sequoia.algorithm.sampling import chance_for
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.bench.decoders import Contestant, Decode, always
 from sequoia.errors import SequoiaError

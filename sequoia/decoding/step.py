@@ -21,8 +21,9 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
+from sequoia.algorithm.distributions import checked, draft_warp, overflowed, row_warp
 from sequoia.algorithm.residual_heads import ResidualHead, residual_heads
-from sequoia.algorithm.sampling import Chance, Drawn, checked, draft_warp, overflowed, row_warp
+from sequoia.algorithm.sampling import Chance, Drawn
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.verifier import Verdict, Verifier

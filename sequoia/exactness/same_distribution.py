@@ -23,8 +23,8 @@ from functools import cached_property
 
 import torch
 
+from sequoia.algorithm.distributions import target_rows
 from sequoia.algorithm.progress import ShouldStop
-from sequoia.algorithm.sampling import target_rows
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.decoding.engine import Decoder

@@ -17,8 +17,9 @@ from functools import cache, lru_cache, partial
 import numpy as np
 import torch
 
+from sequoia.algorithm.distributions import row_warp
 from sequoia.algorithm.expected_tokens import expected_accepted
-from sequoia.algorithm.sampling import Drawn, Seeded, chance_for, row_warp
+from sequoia.algorithm.sampling import Drawn, Seeded, chance_for
 from sequoia.algorithm.tree import MAX_NODES, Tree
 from sequoia.algorithm.verifiers import verifier_named
 from sequoia.algorithm.verifiers.verifier import DistributionOf, Verdict

@@ -166,8 +166,7 @@ class FrequentHead(torch.nn.Module):
     def spread(self, logits: torch.Tensor) -> torch.Tensor:
         """Logits (..., vocab) from those of `tokens` (..., n)."""
         whole = logits.new_full((*logits.shape[:-1], self.vocab), -torch.inf)
-        whole[..., self.tokens] = logits
-        return whole
+        return whole.scatter_(-1, self.tokens.expand_as(logits), logits)
 
 
 # the parts of a target that must be those that the draft was made for

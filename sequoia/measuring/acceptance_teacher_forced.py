@@ -21,8 +21,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from sequoia.algorithm.distributions import draft_rows, target_rows
 from sequoia.algorithm.progress import Progress, progress_of_part, with_progress
-from sequoia.algorithm.sampling import Chance, chance_for, draft_rows, target_rows
+from sequoia.algorithm.sampling import Chance, chance_for
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.step_trace import emitted_tokens, repetition
 from sequoia.algorithm.tree import MAX_NODES, Tree

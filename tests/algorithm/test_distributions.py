@@ -9,8 +9,8 @@ import random
 import pytest
 import torch
 
-from sequoia.algorithm import sampling
-from sequoia.algorithm.sampling import cut, draft_rows, draft_warp, row_warp, target_rows
+from sequoia.algorithm import distributions
+from sequoia.algorithm.distributions import cut, draft_rows, draft_warp, row_warp, target_rows
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.errors import BadModel
 
@@ -214,8 +214,8 @@ def test_the_nucleus_is_that_of_a_sorted_row(
     likeliest: tuple[int, ...],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(sampling, "_LIKELY", likely)
-    monkeypatch.setattr(sampling, "_LIKELIEST", likeliest)
+    monkeypatch.setattr(distributions, "_LIKELY", likely)
+    monkeypatch.setattr(distributions, "_LIKELIEST", likeliest)
     probs = rounded_distributions(scale)
     found = cut(probs.clone(), top_p)
     expected = torch.stack([cut_by_sorting(row, top_p) for row in probs])

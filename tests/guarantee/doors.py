@@ -28,12 +28,13 @@ from tree_files import from_node_link as tree_of_node_link
 
 from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.best_tree import DPTable, best_first, best_tree, dp_table
+from sequoia.algorithm.distributions import draft_rows, target_rows
 from sequoia.algorithm.expected_tokens import (
     RejectIfPossible,
     expected_accepted,
     expected_tokens,
 )
-from sequoia.algorithm.sampling import Seeded, draft_rows, target_rows
+from sequoia.algorithm.sampling import Seeded
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.step_trace import DecodeStats
 from sequoia.algorithm.tree import MAX_NODES, Tree

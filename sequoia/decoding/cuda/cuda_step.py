@@ -17,8 +17,9 @@ from itertools import chain, islice
 
 import torch
 
+from sequoia.algorithm.distributions import Warp, overflowed, target_warp
 from sequoia.algorithm.residual_heads import ResidualHead
-from sequoia.algorithm.sampling import Seeded, Warp, overflowed, target_warp
+from sequoia.algorithm.sampling import Seeded
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.verifier import OnGpu, Trial, Verdict, Verifier

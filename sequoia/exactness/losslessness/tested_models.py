@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from sequoia.algorithm.sampling import draft_rows, target_rows
+from sequoia.algorithm.distributions import draft_rows, target_rows
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.verifier import Verifier

@@ -9,8 +9,9 @@ import pytest
 import torch
 from torch.profiler import ProfilerActivity, profile
 
-from sequoia.algorithm import sampling
-from sequoia.algorithm.sampling import chance_for, draft_warp, target_warp
+from sequoia.algorithm import distributions
+from sequoia.algorithm.distributions import draft_warp, target_warp
+from sequoia.algorithm.sampling import chance_for
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.decoding.cuda.cuda_step import warp_into
 from sequoia.models.memory_needs import CHUNK_ROWS, distribution_bytes
@@ -32,8 +33,8 @@ def peak_bytes(work: Callable[[], object]) -> int:
 
 
 def cut_as_on_a_gpu(probs: torch.Tensor, top_p: float, share: float = 0.0) -> torch.Tensor:
-    sizes = [k for k in sampling._LIKELIEST if k < VOCAB]
-    sampling._cut(probs.view(-1, VOCAB), top_p, share, sizes)
+    sizes = [k for k in distributions._LIKELIEST if k < VOCAB]
+    distributions._cut(probs.view(-1, VOCAB), top_p, share, sizes)
     return probs
 
 
@@ -43,7 +44,7 @@ def cut_as_on_a_gpu(probs: torch.Tensor, top_p: float, share: float = 0.0) -> to
 def test_a_step_takes_no_more_than_is_predicted(
     temperature: float, top_p: float, nodes: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sampling, "cut", cut_as_on_a_gpu)
+    monkeypatch.setattr(distributions, "cut", cut_as_on_a_gpu)
     params = SamplingParams(temperature=temperature, top_p=top_p)
     chance = chance_for(temperature, 0)
     logits = torch.randn(nodes, VOCAB).bfloat16()

@@ -19,7 +19,7 @@ from fakes import tiny_pair
 from toy_pairs import toy_pair
 
 from sequoia import Pair, load_pair
-from sequoia.algorithm.sampling import target_rows
+from sequoia.algorithm.distributions import target_rows
 from sequoia.errors import BadPrompt, BadSamplingParams, BadTree
 from sequoia.exactness.losslessness.bugs import BUGS
 from sequoia.exactness.losslessness.comparison import Comparison
