@@ -14,7 +14,7 @@ from sequoia.experiments.experiment import units
 from sequoia.experiments.result import ExperimentResult, score
 from sequoia.experiments.runner import EXPERIMENTS
 
-FILES = sorted((ASSETS / "experiments").glob("*.json"))
+FILES = sorted((ASSETS / "experiments").rglob("*.json"))
 MOST_BYTES = 160_000
 
 
@@ -26,10 +26,10 @@ def test_every_experiment_has_a_result() -> None:
     assert {file.stem for file in FILES} == EXPERIMENTS.keys()
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+@pytest.mark.parametrize("file", FILES, ids=lambda file: "-".join(file.parts[-2:]))
 def test_a_recorded_result_is_complete_and_has_the_present_settings(file: Path) -> None:
     assert file.stat().st_size <= MOST_BYTES
-    result = recorded(file.stem)
+    result = ExperimentResult.from_json(file.read_bytes())
     experiment = EXPERIMENTS[file.stem]
     assert result.is_complete
     assert result.total == len(units(result.settings))

@@ -17,16 +17,25 @@ function opened() {
 test("the recorded result is shown until a run has a result, then the run's result", () => {
   const state = opened();
   const recorded = result("budget");
-  state.recorded.set("budget", { recorded });
+  state.recorded.set("budget", { recorded: { bundled: recorded } });
   assert.equal(state.result, recorded);
   state.start();
   assert.equal(state.result, recorded);
   const own = result("budget", 1);
-  state.take({ run: { name: "budget", going: true, share: 0.25, result: own } });
+  state.take({
+    run: { name: "budget", going: true, share: 0.25, result: own },
+  });
   assert.equal(state.result, own);
-  state.side.set("budget", "recorded");
+  state.side.set("budget", "bundled");
   assert.equal(state.result, recorded);
-  state.take({ run: { name: "budget", going: true, share: 0.5, result: result("budget", 2) } });
+  state.take({
+    run: {
+      name: "budget",
+      going: true,
+      share: 0.5,
+      result: result("budget", 2),
+    },
+  });
   assert.equal(
     state.result,
     recorded,
@@ -38,7 +47,9 @@ test("a run of another experiment does not change what is shown", () => {
   const state = opened();
   state.start();
   state.chosen = "ranks";
-  state.take({ run: { name: "budget", going: true, result: result("budget", 1) } });
+  state.take({
+    run: { name: "budget", going: true, result: result("budget", 1) },
+  });
   assert.equal(state.result, undefined);
   assert.equal(state.action, "Run it small");
   state.chosen = "budget";
@@ -48,7 +59,9 @@ test("a run of another experiment does not change what is shown", () => {
 
 test("a refusal ends the run and keeps what is shown", () => {
   const state = opened();
-  state.take({ run: { name: "budget", going: false, result: result("budget") } });
+  state.take({
+    run: { name: "budget", going: false, result: result("budget") },
+  });
   assert.equal(state.action, "Run again");
   state.start();
   assert.ok(state.going);
@@ -87,16 +100,22 @@ test("a failed fetch is shown, but not the notice of another experiment's run", 
   assert.deepEqual(state.banner, { words: FAILED, isError: true });
 });
 
-test("the visitor can choose between the recorded and the run's result only if both exist", () => {
+test("the visitor can choose among the recorded results and the run's, as far as they exist", () => {
   const state = opened();
-  state.take({ run: { name: "budget", going: false, result: result("budget") } });
-  assert.ok(!state.hasBoth);
+  state.take({
+    run: { name: "budget", going: false, result: result("budget") },
+  });
+  assert.deepEqual(Object.keys(state.results), ["own"]);
   state.recorded.set("budget", { error: "none" });
-  assert.ok(!state.hasBoth);
-  state.recorded.set("budget", { recorded: result("budget") });
-  assert.ok(state.hasBoth);
+  assert.deepEqual(Object.keys(state.results), ["own"]);
+  const [one, other] = [result("budget"), result("budget")];
+  state.recorded.set("budget", { recorded: { bundled: one, other } });
+  assert.deepEqual(Object.keys(state.results), ["bundled", "other", "own"]);
+  assert.equal(state.shown, "own");
+  state.side.set("budget", "other");
+  assert.equal(state.result, other);
   state.choose("ranks");
-  assert.ok(!state.hasBoth);
+  assert.deepEqual(state.results, {});
 });
 
 test("a fetch that fails after another experiment was chosen shows no error", async () => {
@@ -120,7 +139,9 @@ test("only the button “Run again” asks for finished units to be run again", 
   const view = made(ExperimentsView, { state, asks: { run }, paint() {} });
   view.run();
   for (const done of [1, 4]) {
-    state.take({ run: { name: "budget", going: false, result: result("budget", done) } });
+    state.take({
+      run: { name: "budget", going: false, result: result("budget", done) },
+    });
     view.run();
   }
   assert.deepEqual(asked, [

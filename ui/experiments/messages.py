@@ -17,15 +17,19 @@ from ui.experiments.tables import tables
 from ui.serving.job import Report
 from ui.words.experiments import WORDS
 
-FOLDER = ASSETS / "experiments"
+# where the results of each pair are that comes with the program
+FOLDERS = {
+    "bundled": ASSETS / "experiments",
+    "smollm2-135m": ASSETS / "experiments/smollm2-135m",
+}
 # The browser ignores a message that equals the previous one. So each message about a run has a
 # number of its own.
 _numbers = count(1)
 
 
 def recorded_message(name: Any) -> str:
-    """A message with the recorded result of the experiment `name`; for an unknown name, with an
-    error."""
+    """A message with the recorded results of the experiment `name` by pair; for an unknown name,
+    with an error."""
     try:
         return _recorded_message(experiment_named(name).name)
     except SequoiaError as problem:
@@ -34,13 +38,16 @@ def recorded_message(name: Any) -> str:
 
 @cache
 def _recorded_message(name: str) -> str:
-    return json_text({"name": name, "recorded": shown(recorded_result(name))})
+    pairs = [pair for pair, folder in FOLDERS.items() if (folder / f"{name}.json").exists()]
+    return json_text(
+        {"name": name, "recorded": {pair: shown(recorded_result(name, pair)) for pair in pairs}}
+    )
 
 
 @cache
-def recorded_result(name: str) -> ExperimentResult:
-    """The result of the experiment `name` that comes with the program."""
-    return ExperimentResult.from_json((FOLDER / f"{name}.json").read_bytes())
+def recorded_result(name: str, pair: str = "bundled") -> ExperimentResult:
+    """The result of the experiment `name` with `pair` that comes with the program."""
+    return ExperimentResult.from_json((FOLDERS[pair] / f"{name}.json").read_bytes())
 
 
 def shown(result: ExperimentResult) -> dict[str, Any]:

@@ -160,8 +160,8 @@ def _entry(experiment: Experiment) -> Markup:
 
 
 def _sides() -> tuple[Markup, ...]:
-    """Where the result comes from, and which of two results to show."""
-    sides = (_button(label, f"side-{side}") for side, label in SIDES.items())
+    """Where the result comes from, and which of several results to show."""
+    sides = (_button(label, f"side-{side}", data_side=side) for side, label in SIDES.items())
     group = {"role": "group", "aria_label": "Result to show", "data_part": "sides"}
     return (
         element("span", class_="sq-badge", data_part="source"),
@@ -169,7 +169,7 @@ def _sides() -> tuple[Markup, ...]:
     )
 
 
-SIDES = {"recorded": "Recorded", "own": "Your run"}
+SIDES = {"bundled": "Bundled pair", "smollm2-135m": "SmolLM2-135M", "own": "Your run"}
 RUN = "Run a small version with the loaded models; after a stop, only the parts not done yet"
 STOP = "Stop after the current part; finished parts are kept"
 

@@ -139,6 +139,7 @@ def verdict_of(low: float | None, high: float | None) -> str:
 
 def _facts(view: View) -> Iterator[Markup]:
     command = f"python -m sequoia.experiments {view['name']}"
+    full = f"{command} --size full --out assets/experiments --source recorded"
     facts = {
         "Large model": view["target"],
         "Small model": view["draft"],
@@ -146,7 +147,7 @@ def _facts(view: View) -> Iterator[Markup]:
         "Date": view["date"],
         "Settings": "; ".join(_settings(view["settings"])),
         "Small, on the bundled pair": f"{command} --size small",
-        "Full, to record it": f"{command} --size full --out assets/experiments --source recorded",
+        "Full, to record it": full if view["target"] == "bundled target" else "",
     }
     for name, value in facts.items():
         if value:

@@ -226,7 +226,7 @@ def test_an_unknown_name_is_refused(made: Callable[..., ExperimentsTab], name: A
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_every_recorded_result_is_sent_with_its_figure_and_tables(name: str) -> None:
-    sent = json.loads(recorded_message(name))["recorded"]
+    sent = json.loads(recorded_message(name))["recorded"]["bundled"]
     assert sent["finding"]
     assert sent["partial"] == ""
     assert 'data-part="table"' in sent["tables"]

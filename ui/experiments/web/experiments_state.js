@@ -16,7 +16,7 @@
  * @property {string} tables HTML
  */
 /**
- * @typedef {{name?: string, recorded?: Result, error?: string}} Recorded
+ * @typedef {{name?: string, recorded?: Record<string, Result>, error?: string}} Recorded
  *
  * @typedef {object} Run
  * @property {string} [name] name of the experiment; missing in a `refusal_message` of messages.py
@@ -30,8 +30,6 @@
  * @typedef {object} Message
  * @property {Run} [run]
  * @property {string} [error]
- *
- * @typedef {"recorded" | "own"} Side
  */
 
 /** The state of one page. */
@@ -43,7 +41,7 @@ export class ExperimentsState {
   recorded = new Map();
   /** @type {Map<string, Result>} */
   own = new Map();
-  /** @type {Map<string, Side>} which of the two results to show, by experiment; absent: recorded */
+  /** @type {Map<string, string>} which of `results` to show, by experiment; absent: the first */
   side = new Map();
   /** @type {Run} */
   run = { going: false };
@@ -55,16 +53,22 @@ export class ExperimentsState {
     return this.run.going;
   }
 
-  /** @returns {Result | undefined} the result that is shown */
-  get result() {
-    const recorded = this.recorded.get(this.chosen)?.recorded;
+  /** @returns {Record<string, Result>} of the chosen experiment: those recorded, by pair, and the
+   * page's own, as "own" */
+  get results() {
     const own = this.own.get(this.chosen);
-    return this.side.get(this.chosen) === "own" ? (own ?? recorded) : (recorded ?? own);
+    return { ...this.recorded.get(this.chosen)?.recorded, ...(own && { own }) };
   }
 
-  /** @returns {boolean} whether the visitor can choose between two results */
-  get hasBoth() {
-    return Boolean(this.recorded.get(this.chosen)?.recorded) && this.own.has(this.chosen);
+  /** @returns {string | undefined} which of `results` is shown */
+  get shown() {
+    const side = this.side.get(this.chosen);
+    return side in this.results ? side : Object.keys(this.results)[0];
+  }
+
+  /** @returns {Result | undefined} the result that is shown */
+  get result() {
+    return this.results[this.shown];
   }
 
   /** @returns {string} why there is no recorded result; empty if there is one or the server has not
@@ -86,7 +90,10 @@ export class ExperimentsState {
     const { name, error, notice } = this.run;
     const isOwn = !name || name === this.chosen;
     const problem = (isOwn && error) || this.error || this.fetchError;
-    return { words: problem || (isOwn && notice) || "", isError: Boolean(problem) };
+    return {
+      words: problem || (isOwn && notice) || "",
+      isError: Boolean(problem),
+    };
   }
 
   /** @param {Message} message */
@@ -125,6 +132,11 @@ export class ExperimentsState {
 
   /** The visitor pressed Run. */
   start() {
-    this.run = { name: this.chosen, going: true, share: 0, words: "waiting for the server" };
+    this.run = {
+      name: this.chosen,
+      going: true,
+      share: 0,
+      words: "waiting for the server",
+    };
   }
 }

@@ -11,7 +11,7 @@ import { makeBanner, progressBar } from "../../shared/web/panel.js";
 import { rove } from "../../shared/web/roving_focus.js";
 import { putHtml } from "../../shared/web/server_html.js";
 
-/** @import { Message, Recorded, Result, Side } from "./experiments_state.js" */
+/** @import { Message, Recorded, Result } from "./experiments_state.js" */
 
 /**
  * What the view asks for.
@@ -36,6 +36,8 @@ export class ExperimentsView {
     this.parts = Object.fromEntries([...parts].map((node) => [node.dataset.part, node]));
     this.entries = /** @type {HTMLElement[]} */ ([...this.parts.list.children]);
     this.state.names = this.entries.map(({ dataset }) => dataset.name);
+    const sides = /** @type {HTMLElement[]} */ ([...this.parts.sides.children]);
+    this.sides = sides.map((node) => /** @type {const} */ ([node.dataset.side, node]));
     this.bar = progressBar(this.parts.head, "Parts done");
     this.banner = makeBanner(this.parts.head);
     this.figure = new FigureView(root);
@@ -48,8 +50,8 @@ export class ExperimentsView {
     const { parts } = this;
     for (const entry of this.entries)
       entry.addEventListener("click", () => this.choose(entry.dataset.name));
-    for (const side of /** @type {Side[]} */ (["recorded", "own"]))
-      parts["side-" + side].addEventListener("click", () => this.turn(side));
+    for (const [side, button] of this.sides)
+      button.addEventListener("click", () => this.turn(side));
     parts.run.addEventListener("click", () => this.run());
     parts.stop.addEventListener("click", () => this.asks.halt());
   }
@@ -83,7 +85,7 @@ export class ExperimentsView {
     this.banner(words, isError);
   }
 
-  /** @param {Side} side */
+  /** @param {string} side */
   turn(side) {
     this.state.side.set(this.state.chosen, side);
     this.paint();
@@ -138,11 +140,12 @@ export class ExperimentsView {
   }
 
   paintSides() {
-    const { state, parts } = this;
-    const isOwn = state.result !== undefined && state.result === state.own.get(state.chosen);
-    show(parts.sides, state.hasBoth);
-    attr(parts["side-own"], "aria-pressed", isOwn ? "true" : "false");
-    attr(parts["side-recorded"], "aria-pressed", isOwn ? "false" : "true");
+    const { results, shown } = this.state;
+    show(this.parts.sides, Object.keys(results).length > 1);
+    for (const [side, button] of this.sides) {
+      show(button, side in results);
+      attr(button, "aria-pressed", side === shown ? "true" : "false");
+    }
   }
 
   /** @param {HTMLElement | undefined} chosen */
