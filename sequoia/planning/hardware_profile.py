@@ -155,7 +155,10 @@ class HardwareProfile:
         """
         # `Any`, because Roofline also accepts mappings; its annotations name only the classes
         parts: dict[str, Any] = {"device": device, "target": target, "draft": draft}
-        roofline = Roofline(**parts, prefix_length=prefix_length)
+        try:
+            roofline = Roofline(**parts, prefix_length=prefix_length)
+        except ValidationError as problem:
+            raise BadProfile(sentence(problem)) from None
         return cls(
             device=roofline.device.name,
             dtype=dtype or f"{8 * roofline.target.bytes_per_weight:g} bits per weight",

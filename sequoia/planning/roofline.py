@@ -15,19 +15,15 @@ Compared with a measured 7B target on an H100, the model is at most 17% off up t
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import MISSING, fields
-from typing import Annotated, Any
+from typing import Annotated
 
-from pydantic import PlainValidator, ValidationInfo
+from pydantic import ConfigDict, Field, StringConstraints
 from pydantic.dataclasses import dataclass
 
 from sequoia.algorithm.tree import MAX_NODES
-from sequoia.errors import BadProfile, SequoiaError
-from sequoia.validate_input import number, short_text, shown, whole
+from sequoia.errors import BadProfile
 
 EFFICIENCY = 0.55  # share of the peak arithmetic rate that matrix products reach
-MAX_TEXT = 200
 GIGA = 1e9
 TERA = 1e12
 MICRO = 1e-6
@@ -35,35 +31,18 @@ MICRO = 1e-6
 SIZES = tuple(sorted({round(2 ** (k / 4)) for k in range(4 * int(math.log2(MAX_NODES)) + 1)}))
 
 
-# -- checks ----------------------------------------------------------------------------------------
-
-
-def checked(check: Callable[..., Any], *bounds: Any, optional: bool = False) -> PlainValidator:
-    """For the type of a field: its value is `check(value, name of the field, *bounds, BadProfile)`,
-    which raises BadProfile for other values. optional: whether it may also be None."""
-
-    def value_of(value: Any, info: ValidationInfo) -> Any:
-        is_left_out = optional and value is None
-        return None if is_left_out else check(value, info.field_name, *bounds, BadProfile)
-
-    return PlainValidator(value_of)
-
-
-def _named(value: Any, what: str, error: type[SequoiaError]) -> str:
-    if not short_text(value, what, MAX_TEXT, error).strip():
-        raise error(f"{what} is empty")
-    return value
-
-
-Name = Annotated[str, checked(_named)]
-
+CONFIG = ConfigDict(extra="forbid", allow_inf_nan=False)
+Name = Annotated[
+    str, StringConstraints(strict=True, strip_whitespace=True, min_length=1, max_length=200)
+]
+Rate = Annotated[float, Field(strict=True, ge=0.001, le=1e6)]
 
 # -- the figures -----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=CONFIG)
 class RooflineDevice:
-    """The peak figures of a device. Raises BadProfile naming the field that is invalid, and why.
+    """The peak figures of a device.
 
     memory_gb_per_s: bandwidth of the device's memory, 10^9 bytes per second. tflops: peak rate of
     dense 16-bit matrix products, 10^12 operations per second. efficiency: share of the peak rate
@@ -72,16 +51,15 @@ class RooflineDevice:
     """
 
     name: Name
-    memory_gb_per_s: Annotated[float, checked(number, 0.001, 1e6)]
-    tflops: Annotated[float, checked(number, 0.001, 1e6)]
-    efficiency: Annotated[float, checked(number, 0.01, 1)] = EFFICIENCY
-    link_gb_per_s: Annotated[float | None, checked(number, 0.001, 1e6, optional=True)] = None
+    memory_gb_per_s: Rate
+    tflops: Rate
+    efficiency: Annotated[float, Field(strict=True, ge=0.01, le=1)] = EFFICIENCY
+    link_gb_per_s: Rate | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=CONFIG)
 class RooflineModel:
-    """The work of a forward pass of a model. Raises BadProfile naming the field that is invalid,
-    and why.
+    """The work of a forward pass of a model.
 
     parameters: number of weights; every pass reads all of them. launch_us_per_layer: microseconds
     that a layer takes beyond reading its weights: several hundred if its kernels are launched from
@@ -90,44 +68,25 @@ class RooflineModel:
     """
 
     name: Name
-    parameters: Annotated[float, checked(number, 1000, 1e14)]
-    layers: Annotated[int, checked(whole, 1, 10_000)]
-    launch_us_per_layer: Annotated[float, checked(number, 0, 1e6)]
-    bytes_per_weight: Annotated[float, checked(number, 0.1, 16)] = 2.0
-    kv_bytes_per_token: Annotated[float, checked(number, 0, 1e9)] = 0.0
-    offloaded: Annotated[float, checked(number, 0, 1)] = 0.0
+    parameters: Annotated[float, Field(strict=True, ge=1000, le=1e14)]
+    layers: Annotated[int, Field(strict=True, ge=1, le=10_000)]
+    launch_us_per_layer: Annotated[float, Field(strict=True, ge=0, le=1e6)]
+    bytes_per_weight: Annotated[float, Field(strict=True, ge=0.1, le=16)] = 2.0
+    kv_bytes_per_token: Annotated[float, Field(strict=True, ge=0, le=1e9)] = 0.0
+    offloaded: Annotated[float, Field(strict=True, ge=0, le=1)] = 0.0
 
 
-def _part(value: Any, name: str, error: type[SequoiaError]) -> RooflineDevice | RooflineModel:
-    """`value` itself, or the device or model made from `value`, a mapping of its fields. Errors
-    begin with `name`."""
-    kind = RooflineDevice if name == "device" else RooflineModel
-    if isinstance(value, kind):
-        return value
-    if not isinstance(value, Mapping):
-        raise error(f"{name} must be an object with its fields, not {shown(value)}")
-    known = {field.name: field for field in fields(kind)}
-    needed = [key for key, field in known.items() if field.default is MISSING]
-    if missing := [key for key in needed if key not in value]:
-        raise error(f"{name} has no {', '.join(missing)}; it needs {', '.join(needed)}")
-    if unknown := [key for key in value if key not in known]:
-        raise error(f"{name}: {shown(unknown[0])} is not one of {', '.join(known)}")
-    try:
-        return kind(**value)
-    except BadProfile as problem:
-        raise error(f"{name}: {problem}") from None
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=CONFIG)
 class Roofline:
     """Two models on one device. Each of these three may be given as a mapping of its fields, as
-    read from a file. prefix_length: tokens in the KV cache before the pass. Raises BadProfile if a
-    field is invalid, or if a model is offloaded and the device has no link_gb_per_s."""
+    read from a file. prefix_length: tokens in the KV cache before the pass. Raises pydantic's
+    ValidationError if a field is invalid, and BadProfile if a model is offloaded and the device has
+    no link_gb_per_s."""
 
-    device: Annotated[RooflineDevice, checked(_part)]
-    target: Annotated[RooflineModel, checked(_part)]
-    draft: Annotated[RooflineModel, checked(_part)]
-    prefix_length: Annotated[int, checked(whole, 0, 2**24)] = 0
+    device: RooflineDevice
+    target: RooflineModel
+    draft: RooflineModel
+    prefix_length: Annotated[int, Field(strict=True, ge=0, le=2**24)] = 0
 
     def __post_init__(self) -> None:
         for role, model in (("target", self.target), ("draft", self.draft)):

@@ -110,8 +110,13 @@ def test_a_profile_says_that_it_is_simulated_and_for_what() -> None:
 
 
 BAD: dict[str, tuple[str, str, Any, str]] = {
-    "no name": ("device", "name", " ", "device: name is empty"),
-    "layers": ("target", "layers", 0, "target: layers: 0 is not a whole number from 1 to 10000"),
+    "no name": ("device", "name", " ", "device.name: ' '; string should have at least 1 character"),
+    "layers": (
+        "target",
+        "layers",
+        0,
+        "target.layers: 0; input should be greater than or equal to 1",
+    ),
     "no link": (
         "target",
         "offloaded",
@@ -119,7 +124,7 @@ BAD: dict[str, tuple[str, str, Any, str]] = {
         "target: offloaded is 0.5, but the device has no link_gb_per_s; give the link's bandwidth, "
         "or set offloaded to 0",
     ),
-    "unknown": ("target", "speed", 1, "target: 'speed' is not one of name, parameters, layers"),
+    "unknown": ("target", "speed", 1, "target.speed: 1; unexpected keyword argument"),
 }
 
 

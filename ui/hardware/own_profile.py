@@ -22,7 +22,7 @@ NAME = "name"
 _PARTS = ("target", "draft")
 _SUFFIXES = {"": 1.0, "k": 1e3, "m": 1e6, "b": 1e9}
 _NUMBER = re.compile(r"([0-9.]+(?:e[+-]?[0-9]+)?)\s*([kmb]?)", re.IGNORECASE)
-_PROBLEM = re.compile(r"(device|target|draft): (\w+): (.*)", re.DOTALL)
+_PROBLEM = re.compile(r"(device|target|draft)\.(\w+): (.*)", re.DOTALL)
 
 
 class BadField(BadProfile):
