@@ -100,10 +100,22 @@ class KVCache(Cache):
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Write a pass's keys and values of a layer, each (1, kv_heads, rows, head_dim) (see
         CacheLayer)."""
-        layer = self.cache_layers[layer_idx]
+        return self.allocated(layer_idx, key_states, value_states).update(key_states, value_states)
+
+    def allocated(self, i: int, *states: torch.Tensor) -> CacheLayer:
+        """Layer `i`, with its memory allocated. states: keys and values of a pass, for their shape,
+        dtype and device."""
+        layer = self.cache_layers[i]
         if not layer.is_initialized:
-            layer.lazy_initialization(*self._room(layer_idx, key_states, value_states))
-        return layer.update(key_states, value_states)
+            layer.lazy_initialization(*self._room(i, *states))
+        return layer
+
+    def slots(self, device: torch.device) -> torch.Tensor:
+        """The slots (rows,), on `device`, that the next update of every layer writes."""
+        layer = self.cache_layers[0]
+        if layer.indices is not None:
+            return layer.indices
+        return torch.arange(layer.start, layer.end, device=device)
 
     def _room(self, i: int, *states: torch.Tensor) -> list[torch.Tensor]:
         """Tensors for the keys and the values of layer `i` in all slots. states: those of a pass.

@@ -7,6 +7,8 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import torch
+
 from sequoia.algorithm.tree import Tree
 from sequoia.errors import OutOfMemory
 from sequoia.models.compare_logits import EXACT, SampleText, Walk, distances, is_half
@@ -14,15 +16,13 @@ from sequoia.models.cuda_graphs import STEP, CudaCapture, Forward, GraphedForwar
 from sequoia.models.grouped_attention import grouped_forward
 from sequoia.models.native.library import NoLibrary
 from sequoia.models.native.native_llama import NativeLlama, native_forward
-from sequoia.models.packed_llama import fast_forward
+from sequoia.models.packed_llama import fast_forward, is_llama_like
 from sequoia.models.self_test import FASTER, USUAL, Wrong, self_test, tested
 from sequoia.models.tree_forward import TreeModel
 
 # makes a faster forward of a model of `transformers`; None if it does not support the model
 Make = Callable[[Any], Forward | None]
 
-# a faster forward raises these for a model that is built differently from others of its family
-_BUILT_DIFFERENTLY = (RuntimeError, AttributeError, TypeError, IndexError)
 _log = logging.getLogger(__name__)
 
 
@@ -31,9 +31,11 @@ def use_fast_forward(model: TreeModel, text: Sequence[int] = ()) -> TreeModel:
     says why a faster forward was rejected. If all are, `no_fast_forward` says why the last one was.
     Raises BadModel if the forward of `transformers` fails too.
 
-    The faster forward is NativeLlama, or else FastLlama, on a CPU, CUDA graphs on one GPU, and
-    grouped attention for a model whose weights are in several places. text: token ids of an
-    ordinary text (see SampleText).
+    The faster forward is NativeLlama, or else FastLlama, on a CPU; on one GPU, CUDA graphs of
+    FusedLlama (checked in Triton's interpreter, not yet timed on a card), or else of
+    `transformers`; and grouped attention for a model whose weights are in several places. If one
+    was rejected before the one in use, `not_the_fastest` says why. text: token ids of an ordinary
+    text (see SampleText).
     """
     usual = model.forward
     why = ""
@@ -44,9 +46,11 @@ def use_fast_forward(model: TreeModel, text: Sequence[int] = ()) -> TreeModel:
             )
         try:
             if _is_used(model, make, SampleText(text, model.vocab)):
-                model.no_native_forward = "" if model.may_use_graphs else why
+                model.not_the_fastest = why
                 return model
-        except (*_BUILT_DIFFERENTLY, NoLibrary, OutOfMemory, Wrong) as problem:
+        except Exception as problem:
+            # A model may be built differently from others of its family, or a kernel may not
+            # compile. Such errors are of many kinds.
             why = _in_words(problem)
         model.forward = usual
     if why:
@@ -70,9 +74,9 @@ def use_rounded_weights(draft: TreeModel, of: TreeModel) -> TreeModel:
 
 
 def _in_words(problem: Exception) -> str:
-    if isinstance(problem, _BUILT_DIFFERENTLY):
-        return " ".join(f"{type(problem).__name__}: {problem}".split())[:200]
-    return str(problem)
+    if isinstance(problem, (NoLibrary, OutOfMemory, Wrong)):
+        return str(problem)
+    return " ".join(f"{type(problem).__name__}: {problem}".split())[:200]
 
 
 def _faster_forwards(model: TreeModel) -> Sequence[Make]:
@@ -81,7 +85,16 @@ def _faster_forwards(model: TreeModel) -> Sequence[Make]:
         return [grouped_forward]
     if not model.may_use_graphs:
         return [native_forward, fast_forward]
-    return [grouped_forward, lambda _: model.forward]
+    return [fused_forward, grouped_forward, lambda _: model.forward]
+
+
+def fused_forward(hf: Any) -> Forward | None:
+    """The fused forward of `hf`, or None if `hf` is of a kind that it does not support."""
+    if not is_llama_like(hf) or hasattr(hf, "rounding") or hf.dtype == torch.float64:
+        return None
+    from sequoia.models.fused.fused_llama import FusedLlama  # some systems have no Triton
+
+    return FusedLlama(hf)
 
 
 def _is_used(model: TreeModel, make: Make, sample: SampleText) -> bool:

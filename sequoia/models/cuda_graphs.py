@@ -82,9 +82,10 @@ class GraphedForward:
     @property
     def name(self) -> str:
         """The forward in words."""
-        if self.failed:
-            return f"transformers (no CUDA graphs: {self.failed})"
-        return "transformers, as CUDA graphs"
+        name = getattr(self.plain, "name", "transformers")
+        return (
+            f"{name} (no CUDA graphs: {self.failed})" if self.failed else f"{name}, as CUDA graphs"
+        )
 
     def __call__(
         self,

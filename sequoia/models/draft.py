@@ -24,7 +24,7 @@ class Draft(ABC):
     tokens. limit_reason: why that is less than its config states, or "". device: that of its
     logits. placement: where its weights are, in words, "" if all are on `device`.
     no_fast_forward: why no faster forward is in use, "" if one is in use or none exists.
-    no_native_forward: why FastLlama is in use and not NativeLlama, or "".
+    not_the_fastest: why a faster forward than the one in use was rejected, or "".
     no_gpu_verification: of a target, why the kernel that verifies trees on the GPU was rejected,
     or "".
     """
@@ -36,7 +36,7 @@ class Draft(ABC):
     limit_reason = ""
     placement = ""
     no_fast_forward = ""
-    no_native_forward = ""
+    not_the_fastest = ""
     no_gpu_verification = ""
 
     @property

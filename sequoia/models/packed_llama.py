@@ -29,22 +29,26 @@ FAMILIES = ("llama", "mistral", "qwen2", "qwen3")
 _POSITIONS = 1024  # positions in the first table of rotations
 
 
-def runs_packed(hf: Any) -> bool:
-    """Whether family, activation, rotary positions, device, dtype and size are supported."""
+def is_llama_like(hf: Any) -> bool:
+    """Whether family, activation and rotary positions are those of a Llama."""
     config = hf.config
-    rounding = getattr(hf, "rounding", None)
-    parameters = rounding.parameters if rounding else hf.num_parameters()
-    family = (
+    return (
         config.model_type in FAMILIES
         and getattr(config, "hidden_act", "") == "silu"
         and getattr(config, "rope_parameters", {}).get("rope_type") == "default"
     )
-    runs_here = (
-        hf.device.type == "cpu"
+
+
+def runs_packed(hf: Any) -> bool:
+    """Whether family, activation, rotary positions, device, dtype and size are supported."""
+    rounding = getattr(hf, "rounding", None)
+    parameters = rounding.parameters if rounding else hf.num_parameters()
+    return (
+        is_llama_like(hf)
+        and hf.device.type == "cpu"
         and hf.dtype in (torch.float32, torch.bfloat16)
         and parameters * hf.dtype.itemsize <= PACKED_UP_TO
     )
-    return family and runs_here
 
 
 class PackedLlama(ABC):

@@ -64,11 +64,13 @@ def _wrong_after(model: TreeModel, prefix: int) -> TreeModel:
 
 
 def largest_difference(model: TreeModel, prefixes: Sequence[int], seed: int = 0) -> float:
-    """The largest difference between the logits of `model` and those of eager passes of
-    `transformers`, as a share of the standard deviation of the eager logits. NaN if any logit is
-    NaN."""
+    """The largest difference between the logits of `model` and those of eager passes of the forward
+    that its graphs repeat, as a share of the standard deviation of the eager logits. Without
+    graphs, they are those of `transformers`. NaN if any logit is NaN."""
     eager = TreeModel(model.hf, model.name, model.device)
     eager.vocab = model.vocab
+    if model.graphs:
+        eager.forward = model.graphs.plain
     chance = random.Random(seed)
     most = min(max(prefixes), model.limit - _STEPS * _NODES)
     found = [

@@ -132,6 +132,7 @@ def graphed(capture: Capture, monkeypatch: pytest.MonkeyPatch, grouped: bool = F
     capture. grouped: whether the models count as able to use grouped attention."""
     pair = tiny_pair(context=1024)
     monkeypatch.setattr(choose_forward, "CudaCapture", lambda _: capture)
+    monkeypatch.setattr(choose_forward, "fused_forward", lambda _: None)
     if not grouped:
         monkeypatch.setattr(choose_forward, "grouped_forward", lambda _: None)
     monkeypatch.setattr(TreeModel, "may_use_graphs", True)

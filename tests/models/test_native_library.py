@@ -44,7 +44,7 @@ def test_without_a_compiler_the_usual_fast_forward_runs_and_the_model_says_why(
     monkeypatch.setenv("CXX", "no-such-compiler")
     one = use_fast_forward(model())
     assert one.forward_name == "fast"
-    assert one.no_native_forward == "no C++ compiler was found (looked for no-such-compiler)"
+    assert one.not_the_fastest == "no C++ compiler was found (looked for no-such-compiler)"
 
 
 def test_a_compiler_that_fails_is_named_with_its_first_words(

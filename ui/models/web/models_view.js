@@ -174,9 +174,8 @@ function check([what, result]) {
  * @property {string} name
  * @property {string} numbers dtype of the weights, such as "bfloat16"
  * @property {string} forward the forward pass in use, in words
- * @property {string} no_fast_forward why no faster forward pass is in use; "" if one is in use or
- *   none exists
- * @property {string} no_native_forward why this program's own forward pass is not compiled, or ""
+ * @property {string} no_faster_forward why no faster forward pass is in use; "" if the fastest is
+ *   in use
  * @property {string} no_gpu_verification why the kernel that verifies trees on the GPU was
  *   rejected; "" if it was not
  * @property {string} device
@@ -220,8 +219,7 @@ function modelFacts(role, { name, numbers, forward, device, placement, ...why })
   const parts = [name, numbers, forward, device, placement].filter(Boolean);
   return [
     [role, parts.join(" · ")],
-    [`${role}: no faster forward pass`, why.no_fast_forward],
-    [`${role}: no compiled forward pass`, why.no_native_forward],
+    [`${role}: no faster forward pass`, why.no_faster_forward],
     [`${role}: no verification on the GPU`, why.no_gpu_verification],
   ].filter(([, value]) => value);
 }
