@@ -52,8 +52,8 @@ def test_press_and_hover_events_have_the_node(page: Any) -> None:
     assert [one["node"] for one in events(page, "hover")][:1] == [1]
 
 
-def test_the_card_says_that_p_is_one_token_at_temperature_0(page: Any) -> None:
+def test_the_card_has_no_residual_bars_at_temperature_0(page: Any) -> None:
     page.evaluate("showStep(runs.greedy, 4)")
     turn_to(page, "walk")
-    expect(page.locator(f"{CARD} .sq-left-note")).to_contain_text("all of p is on a single token")
+    expect(page.locator(f"{CARD} .sq-prob").first).to_be_visible()
     expect(page.locator(f"{CARD} .sq-left-rows")).to_be_hidden()

@@ -31,6 +31,20 @@ test("the answer names the best tree, a chain or plain decoding", () => {
   assert.equal(answerWords(new LabState()), "64 nodes: 3.68 tokens per step");
 });
 
+test("the answer is about a tree drawn by hand, and names the best beside it", () => {
+  const state = stateWith([0.6, 0.2, 0.1], 0.02);
+  state.set({ hand: [-1, 0, 0], shown: "hand" });
+  assert.match(answerWords(state), /^3 nodes in 2 levels: 1\.\d\d× plain decoding$/);
+  assert.match(
+    whyWords(state),
+    /^The best is \d\.\d\d× \(hypothetical\): \d+ nodes in \d+ levels\. /,
+  );
+  state.set({ hand: [-1] });
+  assert.equal(answerWords(state), "The root alone: 1.00× plain decoding");
+  state.set({ profile: null });
+  assert.equal(answerWords(state), "1 node: 1.00 tokens per step");
+});
+
 test("the reason compares with a chain, and with a pass over one node", () => {
   const state = stateWith([0.6, 0.2, 0.1], 0.02);
   const { length } = state.plan.parents;
@@ -43,8 +57,9 @@ test("the reason compares with a chain, and with a pass over one node", () => {
 
 test("if a faster tree has fewer tokens, the reason says so", () => {
   const state = stateWith([0.6, 0.2, 0.1], 0.02);
-  const { plan, even, profile } = state;
-  const words = (fastest) => whyWords({ plan: { ...plan, fastest }, even, profile });
+  const { plan, parents, even, profile, basis } = state;
+  const words = (fastest) =>
+    whyWords({ plan: { ...plan, fastest }, parents, even, profile, basis });
   assert.doesNotMatch(words(plan.speedup), /most tokens/);
   assert.match(words(plan.speedup + 0.02), / the fastest \(\d\.\d\d×\), it has the most tokens/);
 });

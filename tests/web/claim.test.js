@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import "./fake_page.js";
-import { basis, claim, price } from "../../ui/run/web/claim.js";
+import { advice, basis, claim, price } from "../../ui/run/web/claim.js";
 import { presenterHead, resultsInWords } from "../../ui/run/web/headline.js";
 import { finishedHere } from "../../ui/run/web/finished_run.js";
 import { RunStore } from "../../ui/run/web/run_store.js";
@@ -74,15 +74,21 @@ test("the same text is claimed as far as the texts are the same", () => {
   assert.equal(claim(store({ ...drawn, results })), ALONE);
 });
 
-test("a token of plain decoding is compared with reading the weights once", () => {
+test("the price of a run is what it computes in vain", () => {
+  const made = store();
   assert.match(
-    price(store()),
-    /2\.0 tokens per step; 5\.00 ms per token\. Alone, the large model needs 20\.0 ms\.$/,
+    price(made),
+    /^2\.0 tokens per step; 5\.00 ms per token, 20\.0 ms alone\. Price: 0 of 4 /,
   );
-  const read = price(store({ meta: { floor_seconds: 0.012 } }));
-  assert.match(read, /needs 20\.0 ms, 12\.0 ms of them to read its weights\.$/);
-  for (const floor_seconds of [undefined, 0, 0.03])
-    assert.match(price(store({ meta: { floor_seconds } })), /20\.0 ms\.$/);
+  made.lanes[0].sum.nodes = 12;
+  assert.match(price(made), / 8 of 12 computed tokens are thrown away\.$/);
+});
+
+test("a run made here that shows no clear difference says what would", () => {
+  assert.equal(advice(store()), "");
+  const unclear = { ...WIN, code: "no_clear_difference" };
+  assert.match(advice(store({ speedup: unclear })), /more runs or a longer text/);
+  assert.equal(advice(store({ speedup: unclear, meta: { label: "recorded" } })), "");
 });
 
 test("it says where the numbers come from", () => {

@@ -98,7 +98,7 @@ test("the caption says where a chain would have ended, and what the tree gained"
   );
   assert.equal(
     result(step),
-    "3 tokens from one step. 2 guesses were accepted; the large model added a token of its own. " +
+    "3 tokens from one step: 2 accepted guesses and the large model’s own. " +
       "A chain would have ended at “b”, which was rejected. The tree had a second guess there, “c”: 1 token more.",
   );
 });
@@ -207,6 +207,6 @@ test("a step verified from the leaves tries whole paths, and its captions mentio
   assert.deepEqual(walk[1].states, ["root", "accepted", "untested", "rejected", "accepted"]);
   assert.equal(
     result(step),
-    "3 tokens from one step. 2 guesses were accepted; the large model added a token of its own.",
+    "3 tokens from one step: 2 accepted guesses and the large model’s own.",
   );
 });

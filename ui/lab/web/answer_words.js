@@ -22,24 +22,46 @@ const SHOWN = 40; // characters of a prompt
 const times = (ratio) => ratio.toFixed(2) + "×";
 const pace = (ratio) => (ratio < 1 ? `${rounded(1 / ratio)}× slower` : `${rounded(ratio)}× faster`);
 
-/** @type {(state: Pick<LabState, "plan" | "n" | "growth">) => string} */
-export function answerWords({ plan, n, growth }) {
-  if (!plan) return `${count(n, "node")}: ${growth.totals[n - 1].toFixed(2)} tokens per step`;
+/**
+ * The tree shown, and how fast it is predicted to be.
+ * @param {Pick<LabState, "plan" | "parents" | "even" | "profile">} state
+ * @returns {string}
+ */
+export function answerWords({ plan, parents, even, profile }) {
+  if (!plan) return tokensWords(parents, even);
   const { length } = plan.parents;
-  if (length === 1) return "Plain decoding: no tree is faster";
-  const isChain = plan.levels === length;
-  const shape = isChain ? `A chain of ${length} nodes` : `${length} nodes in ${plan.levels} levels`;
-  return `${shape}: ${times(plan.speedup)} plain decoding`;
+  if (length === 1 && parents.length === 1) return "Plain decoding: no tree is faster";
+  const { speedup } = planner.predict(parents, even, profile);
+  return `${shapeWords(parents)}: ${times(speedup)} plain decoding`;
+}
+
+const tokensWords = (parents, even) =>
+  `${count(parents.length, "node")}: ` +
+  `${planner.expectedTokens(parents, even).toFixed(2)} tokens per step`;
+
+/** @type {(parents: number[]) => string} */
+function shapeWords(parents) {
+  const { length } = parents;
+  const levels = planner.widths(parents).length + 1;
+  if (length === 1) return "The root alone";
+  return levels === length ? `A chain of ${length} nodes` : `${length} nodes in ${levels} levels`;
 }
 
 /**
  * Why the planned tree is the best: how it compares with the best chain, and what a pass over it
- * costs on this machine.
- * @param {Pick<LabState, "plan" | "even" | "profile">} state
+ * costs on this machine. If another tree is shown, first the planned one.
+ * @param {Pick<LabState, "plan" | "parents" | "even" | "profile" | "basis">} state
  * @returns {string}
  */
-export function whyWords({ plan, even, profile }) {
+export function whyWords({ plan, parents, even, profile, basis }) {
   if (!plan) return "No speed-up yet: the machine is not timed.";
+  const best = planner.isSameTree(parents, plan.parents)
+    ? ""
+    : `The best is ${times(plan.speedup)} (${basis}): ${shapeWords(plan.parents).toLowerCase()}. `;
+  return best + planWords({ plan, even, profile });
+}
+
+function planWords({ plan, even, profile }) {
   const { length } = plan.parents;
   const chain = bestChain(even, profile, Math.max(plan.largest, 2));
   if (length === 1) return slowWords(chain, planner.plainSeconds(profile));

@@ -1,4 +1,4 @@
-/* Joins the Lab tab's component to its view. */
+/* Joins the Lab's component to its view. */
 import { choicesOf } from "./lab_choices.js";
 import { linkLab } from "./lab_link.js";
 import { mountLab } from "./lab_view.js";

@@ -87,7 +87,6 @@ export class LabTreeControls {
       if (["", "any"].includes(field.value.trim())) return state.set({ levels: null });
       this.whole(field, 2, planner.MAX_NODES, "levels", (cap) => state.set({ levels: cap }));
     });
-    attr(this.levels, "placeholder", "any");
   }
 
   makeHands(host) {
@@ -163,7 +162,9 @@ export class LabTreeControls {
     if (this.slider.value !== String(n)) this.slider.value = String(n);
     attr(this.slider, "aria-valuetext", format.count(n, "node"));
     if (!refusal.holds(this.count)) this.count.value = String(n);
-    if (!refusal.holds(this.levels)) this.levels.value = String(state.levels ?? "");
+    const { isPlanned: isChosen, levels } = state; // by the program, which may change it
+    attr(this.levels, "placeholder", isChosen ? "auto" : "any");
+    if (!refusal.holds(this.levels)) this.levels.value = isChosen ? "" : String(levels ?? "");
     show(this.hands, shown === "hand");
     show(this.pasting, shown === "hand" && this.isPasting);
     attr(this.paste, "aria-pressed", String(this.isPasting));

@@ -9,7 +9,7 @@ import { makeFold, makePanel, makeTiles } from "../../shared/web/panel.js";
 import * as planner from "../../shared/web/planner.js";
 
 const HERE = "here"; // the key of this machine in this menu
-const HERE_IN_RUN = ""; // the key of this machine in Run (ui/decode/clocks.py)
+const HERE_IN_RUN = ""; // the key of this machine in Run (ui/run/clocks.py)
 const MIXTURE = "Hypothetical: the acceptance rates are not those of the models that were timed.";
 const NOT_TIMED = "The app times its machine when it loads models.";
 const TILES = [

@@ -1,7 +1,7 @@
 /* What the verdict of a run is compared with, the time of a step, and where the numbers come from,
    in words. */
 import { isExpected } from "./lane_basis.js";
-import { onlySpeedup, tied } from "./headline.js";
+import { codeOfAll, onlySpeedup, tied } from "./headline.js";
 import { otherModelsWords } from "../../shared/web/between_tabs.js";
 import { capital, ms, readable } from "../../shared/web/format.js";
 import * as runWords from "../../shared/web/run_words.js";
@@ -20,6 +20,9 @@ const STATES = {
   broken: "Stopped by an error.",
   finished: "",
 };
+
+const UNCLEAR =
+  "For a clear answer, make more runs or a longer text. The film was recorded on another machine.";
 
 /**
  * What follows the large number.
@@ -68,18 +71,16 @@ function sameText({ lanes, first, meta, results }, plain) {
 }
 
 /**
- * The tokens of a step, and the time of a token, also of plain decoding. A token of plain decoding
- * reads all weights, so the memory bounds its speed. Nothing is said of weights that stay in the
- * processor's cache.
+ * The tokens of a step, the time of a token, also of plain decoding, and the price: of the tokens
+ * that the large model computes, how many are thrown away.
  * @param {RunStore} store
  * @returns {string} "" before the end of the run
  */
 export function price(store) {
   const { lanes, first, verdict, meta } = store;
-  const { floor_seconds: floor } = meta;
   const lane = lanes[first];
   if (!store.done || !lane?.sum.steps || lane.about.plain) return "";
-  const { tokens, steps, seconds } = lane.sum;
+  const { tokens, steps, seconds, nodes } = lane.sum;
   // on a simulated clock the verdict is about expected tokens, not these
   const alone = runWords.isSimulated(meta) ? 0 : perToken(store.plainOf(lane));
   const whose = [
@@ -88,10 +89,9 @@ export function price(store) {
   ].filter(Boolean);
   return [
     whose.length ? whose.join(", ") + ": " : "",
-    `${(tokens / steps).toFixed(1)} tokens per step; ${ms(seconds / tokens)} per token.`,
-    alone ? ` Alone, the large model needs ${ms(alone)}` : "",
-    floor && floor < alone ? `, ${ms(floor)} of them to read its weights` : "",
-    alone ? "." : "",
+    `${(tokens / steps).toFixed(1)} tokens per step; ${ms(seconds / tokens)} per token`,
+    alone ? `, ${ms(alone)} alone.` : ".",
+    ` Price: ${nodes - tokens} of ${nodes} computed tokens are thrown away.`,
     alone && verdict?.races === 1 && isExpected(verdict, first)
       ? " These are counted; the ratio is for expected tokens."
       : "",
@@ -100,6 +100,16 @@ export function price(store) {
 
 /** @type {(lane: LaneRun | null) => number} seconds; 0 if the lane has made no step */
 const perToken = (lane) => (lane?.sum.steps ? lane.seconds / lane.sum.tokens : 0);
+
+/**
+ * What helps if a run made here shows no clear difference.
+ * @param {RunStore} store
+ * @returns {string} may be empty
+ */
+export const advice = (store) =>
+  store.verdict && store.meta.label === "measured" && codeOfAll(store) === "no_clear_difference"
+    ? UNCLEAR
+    : "";
 
 /**
  * Where the numbers come from.

@@ -17,10 +17,9 @@ import { WalkCard } from "../../shared/web/walk_card.js";
  * @import { RunStore } from "./run_store.js"
  */
 
-// The tooltip of `id` has the key "why id".
+// The tooltip of `node` has the key "why node".
 /** @type {Record<string, string>} labels of the numbers */
 const FIGURES = {
-  id: "token id",
   node: "node",
   level: "depth",
   rank: "child",
@@ -31,7 +30,7 @@ const FIGURES = {
   ratio: "p / q",
   tratio: "residual p / q",
   u: "u",
-  mass: "residual mass",
+  mass: "p that remains",
   share: "accepted in steps with this tree",
 };
 
@@ -92,7 +91,6 @@ export class Inspector {
   paintFigures(view, node) {
     const trial = node === "bonus" ? null : view.trial(node);
     const values = {
-      id: String(view.id(node)),
       ...(node === "bonus" ? {} : this.nodeFigures(view, node)),
       ...(trial ? trialFigures(trial, view) : {}),
     };

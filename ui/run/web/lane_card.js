@@ -1,4 +1,5 @@
 /* The card of one lane: its text and figures up to the time shown. */
+import { onlySpeedup } from "./headline.js";
 import { basisOf, countedIn } from "./lane_basis.js";
 import { CHAINS } from "./lane_run.js";
 import { laneMark } from "./lane_style.js";
@@ -224,11 +225,11 @@ export class LaneCard {
     attr(this.root, "data-steps", sum.steps);
   }
 
-  /** Why the lane ended, in words; empty until it has ended. */
+  /** Why the lane ended before the finish line, in words; empty until it has ended. */
   get ending() {
-    const { done, reason: end, meta } = this.store;
+    const { done, reason: end } = this.store;
     const reason = this.lane.finish || (done ? (end ?? "stopped") : "");
-    return readable(runWords.finish(reason, meta.params?.max_new_tokens));
+    return reason === "length" ? "" : readable(runWords.finish(reason));
   }
 
   /**
@@ -307,7 +308,7 @@ export class LaneCard {
     const { word: how, times, interval } = speedupWords(speedup);
     const isUnclear = speedup.code === "no_clear_difference";
     const name = baseline(lanes[speedup.over]);
-    show(this.speed, true);
+    show(this.speed, !onlySpeedup(this.store)); // else the headline says it
     text(this.ratio, times);
     text(this.unit, isUnclear ? `${name}: ${how}` : `${how} than ${name}`);
     text(this.range, interval);

@@ -1,6 +1,6 @@
 /* The verdict on a run: the result in large type with its intervals, what it is compared with, the
    time of a step and where the numbers come from. Below it, further runs and "How sure?". */
-import { basis, claim, price } from "./claim.js";
+import { advice, basis, claim, price } from "./claim.js";
 import { FurtherRuns } from "./further_runs.js";
 import { codeOfAll, onlySpeedup, results } from "./headline.js";
 import { Intervals } from "./intervals.js";
@@ -74,7 +74,7 @@ export class RunVerdict {
     show(this.flag, runWords.isHypothetical(meta));
     text(this.claim, claim(store));
     text(this.price, price(store));
-    text(this.basis, basis(meta));
+    text(this.basis, [advice(store), basis(meta)].filter(Boolean).join(" "));
     show(this.badge, isSimulated);
     if (isSimulated) runWords.paintSimulated(this.badge, meta);
     this.intervals.paint();

@@ -2,7 +2,6 @@
    for q. The part that a rejection removes from p or from q is hatched. */
 import { attr, el, show, text } from "./dom.js";
 import { twoDecimals } from "./format.js";
-import { ONE_TOKEN } from "./residual_picture.js";
 
 /**
  * @import { ResidualPicture, ResidualRow } from "./residual_picture.js"
@@ -28,15 +27,10 @@ export class ResidualBars {
     this.note = el("p", { class: "sq-left-note" }, this.root);
   }
 
-  /**
-   * @param {ResidualPicture | null} picture
-   * @param {boolean} isOneToken if there is no picture, whether to show the note ONE_TOKEN instead
-   */
-  paint(picture, isOneToken) {
-    show(this.root, picture !== null || isOneToken);
-    for (const part of [this.head, this.list]) show(part, picture !== null);
+  /** @param {ResidualPicture | null} picture */
+  paint(picture) {
+    show(this.root, picture !== null);
     if (picture) this.paintPicture(picture);
-    else text(this.note, ONE_TOKEN);
   }
 
   /** @param {ResidualPicture} picture */

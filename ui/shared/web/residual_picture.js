@@ -36,10 +36,6 @@ const EVEN =
   "not tried yet.";
 const GONE = 0.0005; // smaller shares and smaller relative changes are rounding errors
 
-/** The note that replaces the picture at temperature 0. */
-export const ONE_TOKEN =
-  "At temperature 0, all of p is on a single token: a guess is kept only if it is that token.";
-
 /**
  * The picture for the trial of a node. For "bonus", the picture for the moment when the target adds
  * its own token.

@@ -1,7 +1,7 @@
 /* The models and short facts (such as the temperature) of a run and of one of its lanes. They are
    shown as a strip on the page, or as lines of text in a saved picture or page. */
 import { el } from "./dom.js";
-import { count, known, readable } from "./format.js";
+import { count, known, ms, readable } from "./format.js";
 import { rove } from "./roving_focus.js";
 import { sourced, verifier as nameOf } from "./run_words.js";
 import { addTerm } from "./tooltips.js";
@@ -73,7 +73,7 @@ export const dtypes = (dtype) =>
  * @returns {Fact[]} without facts whose value is missing
  */
 export function runFacts(meta, lane) {
-  const { title, device, clock, dtype, params = {}, date } = meta;
+  const { title, device, clock, dtype, params = {}, date, floor_seconds: floor } = meta;
   const { temperature, top_p: topP, max_new_tokens: most, seed, ignore_eos: ignore } = params;
   /** @type {Fact[]} */
   const facts = [
@@ -84,6 +84,7 @@ export function runFacts(meta, lane) {
     ["temperature", known(temperature) ? String(temperature) : ""],
     ["top-p", topP < 1 ? String(topP) : ""],
     ["", known(most) ? count(most, "token") : ""],
+    ["", floor ? `weights read in ${ms(floor)}` : ""],
     ["seed", known(seed) ? String(seed) : ""],
     ["", ignore ? "end of text ignored" : ""],
     ...(lane ? laneFacts(lane) : []),

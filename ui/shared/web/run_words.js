@@ -1,6 +1,6 @@
 /* Words about a run: its badge, its verifier, and why a run ended. */
 import * as dom from "./dom.js";
-import { count, readable } from "./format.js";
+import { readable } from "./format.js";
 import VERIFIERS from "./verifiers.json" with { type: "json" };
 
 /** @import { Meta } from "./run_facts.js" */
@@ -128,12 +128,8 @@ function badgeWords(label, isOver, at) {
 export const verifier = (name) => VERIFIERS[name]?.label ?? name;
 
 /**
- * Why a run ended or paused, such as "limit of 64 tokens reached".
+ * Why a run ended or paused, such as "token limit reached".
  * @param {string} reason a key of ENDS
- * @param {number} [limit] the run's token limit
  * @returns {string}
  */
-export const finish = (reason, limit) =>
-  reason === "length" && limit
-    ? `limit of ${count(limit, "token")} reached`
-    : ENDS[reason] || reason;
+export const finish = (reason) => ENDS[reason] || reason;

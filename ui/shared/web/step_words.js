@@ -324,15 +324,16 @@ function afterwards(step, i) {
 export function result(step) {
   const { emitted } = step.step;
   const stayed = draftedOf(step.step);
-  const total = count(emitted.length, "token") + " from one step.";
-  if (step.topo.n === 1) return `${total} No guess: the large model wrote its own.`;
+  const total = count(emitted.length, "token") + " from one step";
+  if (step.topo.n === 1) return `${total}. No guess: the large model wrote its own.`;
   if (!stayed)
     return (
-      `${total} No guess was accepted: the large model wrote its own token, as it would ` + "alone."
+      `${total}. No guess was accepted: the large model wrote its own token, as it would ` +
+      "alone."
     );
-  const own = emitted.length > stayed ? "; the large model added a token of its own." : ".";
-  const guesses = count(stayed, "guess was", "guesses were") + " accepted";
-  return [total, guesses + own, side(step), ending(step)].filter(Boolean).join(" ");
+  const own = emitted.length > stayed ? " and the large model’s own." : ".";
+  const guesses = count(stayed, "accepted guess", "accepted guesses");
+  return [`${total}: ${guesses}${own}`, side(step), ending(step)].filter(Boolean).join(" ");
 }
 
 // A sentence about what the tree gained over a chain of first children; "" if nothing.

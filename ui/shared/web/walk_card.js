@@ -23,7 +23,6 @@ export class WalkCard {
     const line = el("div", { class: "sq-card-line sq-wrap" }, this.root);
     this.token = el("span", { class: "sq-pill", "data-part": "card-token" }, line);
     this.state = el("span", { class: "sq-state" }, line);
-    this.place = el("p", { class: "sq-dim" }, this.root);
     this.bars = el("dl", { class: "sq-probs" }, this.root);
     this.draft = new ShareBar(this.bars, "q");
     this.target = new ShareBar(this.bars, "p");
@@ -47,9 +46,8 @@ export class WalkCard {
     text(this.state, stepWords.states[state] ?? "guessed");
     for (const part of [this.token, this.state]) part.dataset.s = state;
     const isDecided = state in stepWords.states;
-    text(this.place, placeOf(step, node));
     const picture = isDecided ? residualPicture(step, node) : null;
-    this.residual.paint(picture, step.greedy && step.topo.n > 1);
+    this.residual.paint(picture);
     show(this.why, !isTried); // else the caption above the tree gives the reason
     text(this.why, isDecided ? stepWords.why(step, node) : stepWords.undecided(step, node));
     this.paintNumbers(step, node, isDecided);
@@ -71,15 +69,6 @@ export class WalkCard {
     }
     this.meter.paint(step.greedy ? null : trial);
   }
-}
-
-/** @type {(step: StepView, node: NodeId) => string} */
-function placeOf({ topo, trials }, node) {
-  if (node === "bonus" || !node) return "";
-  const siblings = topo.children[topo.parents[node]].length;
-  const place = `guess ${topo.depth[node]}, child ${topo.rank[node] + 1} of ${siblings}`;
-  const at = trials.findIndex((trial) => trial.node === node);
-  return at < 0 ? place : `${place}; trial ${at + 1} of ${trials.length}`;
 }
 
 /** @type {Record<string, [string, string]>} label of a probability, and of a residual one */

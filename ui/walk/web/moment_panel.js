@@ -16,6 +16,8 @@ const ROUNDING = 1e-9; // probabilities that differ by less are equal
 const BEFORE = "Press play: each trial is explained here.";
 const NO_TRIAL = "This node was not tried in this step.";
 const PATHS = "The verifier Traversal tests whole paths, from the leaves up.";
+const ONE_TOKEN =
+  "At temperature 0, all of p is on a single token: a guess is kept only if it is that token.";
 const UNKNOWN = "The residual p and q of this step were not recorded.";
 
 /** The panel: p and q before the trial, and the trial. */
@@ -55,9 +57,10 @@ export class MomentPanel {
 
   paintMoment(step, { title, trial, state, label, why, now, entered }) {
     text(this.title, title);
-    this.now.paint(now, step.greedy);
-    show(this.noPicture, !now && !step.greedy);
-    text(this.noPicture, step.fromLeaves ? pathWords(trial, entered) : UNKNOWN);
+    this.now.paint(now);
+    show(this.noPicture, !now);
+    const words = step.fromLeaves ? pathWords(trial, entered) : UNKNOWN;
+    text(this.noPicture, step.greedy ? ONE_TOKEN : words);
     text(this.token, label);
     text(this.state, stepWords.states[state] ?? "");
     for (const part of [this.token, this.state]) attr(part, "data-s", state);
