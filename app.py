@@ -165,6 +165,13 @@ def _add_server(group: argparse._ArgumentGroup) -> None:
         "10.0.0.0/8 stands for all its addresses (may be repeated)",
     )
     add(
+        "--per-address",
+        type=number(1, 10_000),
+        metavar="N",
+        help="allow at most N waiting or running runs per network address (default: no limit, "
+        "because all visitors behind one router share an address)",
+    )
+    add(
         "--measure",
         action="store_true",
         help="time this machine for half a minute at the start, not two seconds, so that better "
@@ -208,6 +215,11 @@ def contradiction(arguments: argparse.Namespace) -> str:
         return "--public serves only named pairs; leave out --target and --draft"
     if arguments.public and arguments.visitors_may:
         return "--public lets visitors measure and load nothing; leave out --visitors-may"
+    if arguments.per_address and arguments.share:
+        return (
+            "--per-address cannot be combined with --share: through the shared address all "
+            "visitors come from one network address, so they would share the limit"
+        )
     return ""
 
 
@@ -301,7 +313,7 @@ def serve(
         do_not_compile()
     # leaves a core for the page, if possible
     torch.set_num_threads(max(1, len(os.sched_getaffinity(0)) - 1))
-    limits = PUBLIC if arguments.public else LOCAL
+    limits = replace(PUBLIC if arguments.public else LOCAL, per_address=arguments.per_address)
     os.environ["FORWARDED_ALLOW_IPS"] = trusted_proxies(arguments.trusted_proxy)  # for uvicorn
     address = Address([*arguments.allow_host, arguments.host], bool(arguments.trusted_proxy))
     owner = Owner(is_alone(arguments), arguments.visitors_may)

@@ -1,21 +1,26 @@
 """Tests which causal model types of `transformers` can run a token tree.
 
 Each type is tested with toy models of its default config and of variants of it. A toy pair is
-loaded, decodes with a tree, and its output is compared with that of `transformers`.
+loaded, decodes with a tree, and its output is compared with that of `transformers`. As a program,
+it writes the list that the page shows anew: `PYTHONPATH=.:tests python tests/model_types.py`. That
+takes many minutes.
 """
 
 from __future__ import annotations
 
+import json
 import re
 import tempfile
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
-from toy_models import CONTEXT, noisy, random_model, save, toy_config
-from toy_variants import variants
+import transformers
+from toy_models import CONTEXT, kinds, noisy, random_model, save, toy_config
+from toy_variants import condition, variants
 from transformers import AutoModelForCausalLM
 from transformers.utils import logging as transformers_logging
 
@@ -27,6 +32,7 @@ from sequoia.errors import SequoiaError
 from sequoia.exactness.same_tokens import compare
 from sequoia.loading.load import load_pair
 from sequoia.loading.model_checks import check_source
+from sequoia.loading.model_families import FILE, ModelType
 from sequoia.measuring.defaults import speculate
 from sequoia.models.compare_logits import SampleText, Walk, own_logits
 from sequoia.models.compare_logits import distances as apart
@@ -34,6 +40,7 @@ from sequoia.models.pair import Pair
 from sequoia.models.tree_forward import TreeModel
 
 FAULTS = ("differs", "crashed")
+_NOT_BUILT = ("no config", "no model")
 TOKENS = 20  # maximum number of tokens to decode; the prompt fills the rest of the context
 TREE = Tree.kary(2, 3)
 TOLERANCE = 1e-4  # allowed difference of float32 logits, divided by their standard deviation
@@ -59,6 +66,24 @@ class Outcome:
     accepted: int = 0
 
 
+def main() -> None:
+    """Test all types, print a line for each, and write the list of them. Raises AssertionError if a
+    model decodes wrongly or crashes; then no list is written."""
+    found = {}
+    for kind in kinds():
+        found[kind] = outcomes(kind)
+        print(f"{kind}: {_counted(one.status for one in found[kind].values())}", flush=True)
+        for name, one in found[kind].items():
+            if one.status in (*FAULTS, *_NOT_BUILT):
+                print(f"  {name}: {one.status}, {one.words}")
+    types = [summary(kind, one, _condition(kind)) for kind, one in found.items()]
+    print(_counted(one.result for one in types))
+    assert not any(map(faults, found.values())), "some decoded wrongly or crashed"
+    rows = [asdict(one) for one in types]
+    content = {"transformers": transformers.__version__, "types": rows}
+    FILE.write_text(json.dumps(content, ensure_ascii=False, separators=(",", ":")) + "\n", "utf-8")
+
+
 def outcomes(kind: str) -> dict[str, Outcome]:
     """The outcome of each variant of the type `kind`, by the variant's name. A type without a valid
     toy config has one outcome, that of "base"."""
@@ -76,9 +101,61 @@ def outcomes(kind: str) -> dict[str, Outcome]:
         }
 
 
+def _counted(words: Iterable[str]) -> str:
+    return ", ".join(f"{count} {word}" for word, count in sorted(Counter(words).items()))
+
+
+# -- the list --------------------------------------------------------------------------------------
+
+
+def summary(kind: str, found: Mapping[str, Outcome], condition: str) -> ModelType:
+    """The entry of the type `kind` in the list of types (see model_families.py). found: the outcome
+    of each variant, by name; "base" is the default config. condition: the name of the
+    variant that makes the model causal, or gives every layer full attention (see
+    `toy_variants.condition`); empty if there is none."""
+    base = found["base"]
+    result = _result(base, found.get(condition, base))
+    if result not in ("runs", "partly"):
+        return ModelType(kind, result, base.words, without=_still_refused(found, condition))
+    needed = condition if result == "partly" else ""
+    return ModelType(kind, result, base.words, needed, _without(found, condition))
+
+
 def faults(found: Mapping[str, Outcome]) -> dict[str, Outcome]:
     """The outcomes of variants that decode wrongly or crash."""
     return {name: one for name, one in found.items() if one.status in FAULTS}
+
+
+def _condition(kind: str) -> str:
+    try:
+        return condition(kind)[0]
+    except Exception:  # the type's own validation fails: it has no toy config
+        return ""
+
+
+def _result(base: Outcome, changed: Outcome) -> str:
+    """base: the outcome of the default config. changed: that of the condition, or `base` if there
+    is none."""
+    if base.status in _NOT_BUILT:
+        return "not built"
+    if base.status == "runs":
+        return "runs"
+    return "partly" if changed.status == "runs" else "refused"
+
+
+def _still_refused(found: Mapping[str, Outcome], condition: str) -> tuple[tuple[str, str], ...]:
+    """One pair (condition, message) if both the base and the condition are refused, for different
+    reasons. Otherwise empty."""
+    base, changed = found["base"], found.get(condition)
+    if changed is None or (base.status, changed.status) != ("refused", "refused"):
+        return ()
+    return ((condition, changed.words),) if changed.words != base.words else ()
+
+
+def _without(found: Mapping[str, Outcome], condition: str) -> tuple[tuple[str, str], ...]:
+    """(name, message) of each refused variant other than the base and the condition."""
+    others = ((name, one) for name, one in found.items() if name not in ("base", condition))
+    return tuple((name, one.words) for name, one in others if one.status == "refused")
 
 
 # -- one config ------------------------------------------------------------------------------------
@@ -207,3 +284,7 @@ def distances(model: TreeModel, hf: Any, text: Sequence[int]) -> list[float]:
 
 def _words(problem: Exception) -> str:
     return f"{type(problem).__name__}: {' '.join(str(problem).split())[:300]}"
+
+
+if __name__ == "__main__":
+    main()

@@ -39,6 +39,7 @@ from sequoia.bench.decoders import (
     ours,
     with_other_draft,
 )
+from sequoia.bench.outside_models import print_outside
 from sequoia.bench.outsiders import PACKAGES, outsiders, require_packages
 from sequoia.bench.table import Row, print_table, rated, timed
 from sequoia.loading.load import load_pair
@@ -59,6 +60,9 @@ def main(argv: Sequence[str] | None) -> None:
         torch.set_num_threads(options.threads)
     if options.json:
         require_writable(options.json)
+    if options.outside:
+        print_outside()
+        return
     report = benchmark(options)
     if options.json:
         write_json(options.json, report)
@@ -278,6 +282,12 @@ def _options(argv: Sequence[str] | None) -> Namespace:
         "in the text",
     )
     parser.add_argument("--seed", type=int, default=0, help="seed of the runs on the prompts")
+    parser.add_argument(
+        "--outside",
+        action="store_true",
+        help="instead, print what a step costs outside the models, with large vocabularies; no "
+        "model is loaded",
+    )
     parser.add_argument("--json", type=Path, help="write all results to this file")
     return parser.parse_args(argv)
 

@@ -1,16 +1,22 @@
 """Refuses models whose config shows that they cannot run a token tree.
 
 Other unfit models are found only after their weights are loaded: a forward pass raises an error, or
-the self-test (models/self_test.py) fails."""
+the self-test (models/self_test.py) fails.
+
+The list in assets/model_types.json says which types of `transformers` can run a token tree. The
+command `PYTHONPATH=.:tests python tests/model_types.py` makes it."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from transformers import AutoModelForCausalLM
 
+from sequoia.assets_folder import ASSETS
 from sequoia.errors import BadModel
 from sequoia.models.layers import layer_configs
+from sequoia.text_files import load_json
 
 # The reasons in this file complete a message that begins with the model's name and type.
 _FULL = "a tree works only with full attention"
@@ -141,3 +147,41 @@ _RULES = (
     _indexed,
     _mixed_experts,
 )
+
+
+FILE = ASSETS / "model_types.json"
+
+
+@dataclass(frozen=True)
+class ModelType:
+    """A model type and the outcome of its tests. result: "runs"; "partly" (runs only if its default
+    config is changed); "refused"; or "not built" (no toy model of it runs in `transformers`).
+    reason: why the default config does not run, "" if it does. condition: the change that makes a
+    "partly" type run, "" for other types. without: changes of the config that are refused, each
+    with the reason. A refused type has at most one entry: the change that was tried to make it
+    run. The entry is left out if its reason is that of the default config."""
+
+    name: str
+    result: str
+    reason: str = ""
+    condition: str = ""
+    without: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class KnownTypes:
+    """All causal model types of one version of `transformers`, sorted by name."""
+
+    transformers: str
+    types: tuple[ModelType, ...]
+
+    def count(self, result: str) -> int:
+        """Number of types with this result."""
+        return sum(one.result == result for one in self.types)
+
+
+def known_types() -> KnownTypes:
+    """The list in `FILE`."""
+    data = load_json(FILE)
+    rows = ({**row, "without": tuple(map(tuple, row["without"]))} for row in data["types"])
+    return KnownTypes(data["transformers"], tuple(ModelType(**row) for row in rows))

@@ -1,4 +1,4 @@
-"""The test of model types: its variants, and the faults it finds.
+"""The test of model types: its variants, the faults it finds, and the bundled list of types.
 
 All types together take many minutes: `pytest -m nightly tests/loading/test_model_types.py`.
 """
@@ -12,12 +12,15 @@ from typing import Any
 import model_types
 import pytest
 import torch
-from model_types import faults, outcomes, try_config
+import transformers
+from model_types import faults, outcomes, summary, try_config
 from toy_models import kinds
 from toy_variants import condition
 
+from sequoia.loading.model_families import known_types
 from sequoia.models.tree_forward import TreeModel
 
+KNOWN = known_types()
 SOME = (
     "llama",
     "qwen3_moe",
@@ -42,28 +45,36 @@ def test_a_type_of_each_sort_runs(kind: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("kind", kinds())
+@pytest.mark.parametrize("kind", [one.name for one in KNOWN.types])
 def test_every_variant_of_every_type_runs_or_is_refused_with_a_reason(kind: str) -> None:
-    assert not faults(outcomes(kind))
+    found = outcomes(kind)
+    assert not faults(found)
+    assert summary(kind, found, condition(kind)[0]) in KNOWN.types
 
 
-@pytest.mark.parametrize(
-    ("kind", "words"),
-    [
-        ("cohere2", "has layers of type “sliding_attention”"),
-        ("bart", "is an encoder-decoder"),
-        ("bert", "is an encoder"),
-        ("bloom", "derives positions from the order of tokens (ALiBi)"),
-        ("gpt_neo", "has layers of local attention"),
-        ("rwkv", "has no attention heads"),
-        ("xlm", "builds its own attention mask"),
-    ],
-)
-def test_a_type_that_cannot_run_is_refused_by_its_config(
-    kind: str, words: str, tmp_path: Path
-) -> None:
-    found = try_config(kind, {}, tmp_path)
-    assert (found.status, found.words.startswith(words)) == ("refused", True)
+# -- the bundled list ------------------------------------------------------------------------------
+
+
+def test_the_list_is_of_the_installed_version_and_has_every_type() -> None:
+    assert KNOWN.transformers == transformers.__version__
+    assert tuple(one.name for one in KNOWN.types) == kinds()
+
+
+def test_every_type_that_does_not_run_has_a_reason() -> None:
+    for one in KNOWN.types:
+        assert bool(one.reason) == (one.result != "runs"), one.name
+        assert bool(one.condition) == (one.result == "partly"), one.name
+        assert all(why for _, why in one.without), one.name
+
+
+def test_a_refused_config_gives_the_reason_of_the_list(tmp_path: Path) -> None:
+    """The default configs of these types are refused before any weights are loaded. That is quick,
+    so this test is not a nightly one."""
+    for one in KNOWN.types:
+        if "cannot run a tree" in one.reason or one.result not in ("refused", "partly"):
+            continue
+        found = try_config(one.name, {}, tmp_path / one.name)
+        assert (found.status, found.words) == ("refused", one.reason)
 
 
 # -- outcomes --------------------------------------------------------------------------------------

@@ -153,6 +153,7 @@ def test_a_wrong_value_is_refused_at_its_flag(
     [
         ["--public", "--target", "a", "--draft", "b"],
         ["--public", "--draft", "int8"],
+        ["--per-address", "4", "--share"],
         ["--visitors-may", "load", "--public"],
     ],
 )

@@ -1,18 +1,21 @@
 """Messages with the content of the Models view: the named pairs and whether they fit this machine,
-the loaded pair, and the progress of a load. Independent of Gradio."""
+the loaded pair, the model types, and the progress of a load. Independent of Gradio."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import torch
+import transformers
 
 from sequoia import Pair, SamplingParams
 from sequoia.errors import BadModel
 from sequoia.loading.download import ROOM_LEFT, disk_free, is_here
 from sequoia.loading.model_checks import checked_device, checked_dtype
+from sequoia.loading.model_families import KnownTypes, ModelType, known_types
 from sequoia.loading.model_files import hub_folder
 from sequoia.loading.pair_request import BUNDLED_NAME, Model, PairRequest, Preset, find, presets
 from sequoia.measuring.defaults import default_chain, default_plan
@@ -42,6 +45,7 @@ def whole(pair: Pair | None, online: bool) -> str:
             "pairs": rows,
             "loaded": loaded(pair) if pair else None,
             "machine": _machine(device, free, online),
+            "types": types_message(),
         }
     )
 
@@ -304,3 +308,60 @@ def _amount(report: Report) -> str | None:
 
 
 NAMES = (BUNDLED_NAME, *(one.name for one in presets()))
+
+
+# -- the model types, in words --------------------------------------------------------------------
+
+
+@cache
+def types_message() -> dict[str, Any]:
+    """A summary, and for each type its name, its result and a sentence about it."""
+    known = known_types()
+    rows = [
+        {"name": one.name, "result": one.result, "words": type_words(one)} for one in known.types
+    ]
+    return {"summary": _types_summary(known), "rows": rows}
+
+
+def _types_summary(known: KnownTypes) -> str:
+    """How many types run, and a warning if the list was made with a version of transformers other
+    than the installed one."""
+    counts = (
+        f"transformers {known.transformers} can load {len(known.types)} model types as causal "
+        f"language models. Tested with a tiny model of each type: {known.count('runs')} run with "
+        f"their default config, {known.count('partly')} run only with a config other than the "
+        f"default, and {len(known.types) - known.count('runs') - known.count('partly')} do not run"
+    )
+    installed = transformers.__version__
+    other = (
+        ""
+        if installed == known.transformers
+        else f" Here, transformers {installed} is installed, so results may differ."
+    )
+    return f"{counts}.{other} Each model is also tested when it is loaded."
+
+
+def type_words(one: ModelType) -> str:
+    """Whether a type runs, and why not, in words. For a refused type, the only change of the
+    config that is mentioned is is_decoder=True, because `one.reason` says that it is not set."""
+    if one.result == "runs":
+        exceptions = " or ".join(_exception(option, why) for option, why in one.without)
+        return f"runs, except {exceptions}" if exceptions else "runs"
+    if one.result == "partly":
+        return (
+            f"runs only if the model's config has {one.condition}. With the default config, it "
+            f"{one.reason}."
+        )
+    if one.result == "not built":
+        return f"transformers cannot build it: {one.reason}"
+    return f"refused: it {one.reason}" + "".join(
+        f". With {option}, it {why}." for option, why in one.without if option == "is_decoder=True"
+    )
+
+
+def _exception(option: str, why: str) -> str:
+    """Words for an option with which a type does not run, and why. The width of a sliding window in
+    `option` is only an example, so the words leave it out."""
+    if option.partition("=")[0] != "sliding_window":
+        return f"with {option} (it {why})"
+    return f"with a sliding window ({why.partition('; ')[2]})"

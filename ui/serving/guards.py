@@ -13,7 +13,7 @@
 | an injected script sends data away, another site frames the page | `Answers` |
 | an unexpected error shows or logs what a visitor sent | `Answers`, gradio_changes.py |
 | programs call handlers past the queue, or fill it | Gradio's queue (ui/page.py), fair_queue.py |
-| one visitor has many runs; too many visitors | session_view.py |
+| one visitor or address has many runs; too many visitors | session_view.py |
 | a visitor changes the machine or the models for all | owner.py |
 """
 

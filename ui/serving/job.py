@@ -52,6 +52,7 @@ class Job(ABC, Generic[Event]):
         # held while a job ends, so that `start` does not reopen the inbox before the last event
         self._ending = threading.Lock()
         self._released = False
+        self.address = ""  # of the visitor, if the number of jobs from each address is limited
         self.skips = False  # whether it goes first in the queue
         self.yields = False  # whether it goes last
 

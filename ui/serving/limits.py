@@ -16,6 +16,7 @@ class Limits:
     prompt_chars: int = 20_000
     seconds: float = 1800.0  # of one run; counted anew when a paused run is resumed
     waiting: int = 60  # visitors in the queue, including the one being served
+    per_address: int | None = None  # waiting or running runs of one network address
     # the next four apply to each view (a tab of the page) separately
     sessions: int = 64  # visitors whose runs are remembered
     held: int = 4  # paused runs that keep their KV caches

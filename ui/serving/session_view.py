@@ -19,6 +19,7 @@ from ui.serving.job import Job
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
 from ui.serving.run_job import RunJob
+from ui.serving.sender import address_of
 from ui.shared.events import QUIET, UNQUEUED, Updates, visitor
 
 R = TypeVar("R", bound=Job[Any])
@@ -141,20 +142,31 @@ class SessionView(ABC, Generic[R]):
         that `Busy` lists."""
         who = visitor(request)
         job.skips = self._model_host.owner.used_link(request)
+        job.address = address_of(request)
         with self._model_host.starting:
-            self._require_free(who)
+            self._require_free(who, job.address)
             self.sessions.go(who, job, steps)
 
-    def _require_free(self, who: str) -> None:
-        """Raises Busy if the visitor has a job in any view that has not ended. A visitor is one
-        opened page."""
+    def _require_free(self, who: str, address: str) -> None:
+        """Raises Busy if the visitor has a job in any view that has not ended, or if their network
+        address has as many as are allowed. A visitor is one opened page. A person who opens many
+        pages has a single address, but so does a whole room of people behind one router."""
+        in_line = [sessions.in_line for sessions in self._model_host.sessions]
         last = self.sessions.get(who)
         replaced = last if last is not None and last.is_replaceable else None
-        for jobs in (sessions.in_line for sessions in self._model_host.sessions):
+        for jobs in in_line:
             if who in jobs and jobs[who] is not replaced:
                 raise Busy(
                     f"one run at a time; your {jobs[who].name} has not ended yet: stop it first"
                 )
+        most = self._limits.per_address
+        every = [job for jobs in in_line for job in jobs.values() if job is not replaced]
+        same = [job for job in every if job.address == address]
+        if most is not None and len(same) >= most:
+            raise Busy(
+                f"your network address already has {most} run{'s' * (most != 1)} waiting or "
+                "running, the most allowed; wait until one has ended"
+            )
 
     async def started(self, request: gr.Request, make: Callable[[], R]) -> R:
         """Make a job with `make`, start it for the visitor, and return it. This happens in a

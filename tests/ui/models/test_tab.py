@@ -24,6 +24,7 @@ from sequoia import Pair
 from sequoia.errors import BadModel, Stopped
 from sequoia.loading import model_checks
 from sequoia.loading.download import DownloadProgress
+from sequoia.loading.model_families import known_types
 from sequoia.loading.pair_request import PairRequest, presets
 from ui import page
 from ui.hardware.form import NONE, FormValues
@@ -119,6 +120,21 @@ def test_it_shows_all_pairs_the_machine_and_the_models_in_use(tab: ModelsTab, pa
     assert shown["loaded"]["target"]["forward"] == pair.target.forward_words
     assert "Llama 2 Community License" in row["licences"]
     assert row["disk"]["words"] == "fits" or row["disk"]["fits"] == "no"
+
+
+def test_it_lists_every_model_type_with_its_result_in_words(tab: ModelsTab) -> None:
+    async def first() -> str:
+        return await anext(tab.come())
+
+    shown = json.loads(asyncio.run(first()))["types"]
+    rows = {row["name"]: row for row in shown["rows"]}
+    assert len(rows) == len(known_types().types)
+    assert rows["llama"] == {"name": "llama", "result": "runs", "words": "runs"}
+    assert rows["xlm"]["words"].startswith("refused: it builds its own attention mask")
+    assert (
+        f"transformers {known_types().transformers} can load {len(rows)} model types"
+        in shown["summary"]
+    )
 
 
 @pytest.mark.parametrize(

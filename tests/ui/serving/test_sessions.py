@@ -1,5 +1,5 @@
-"""Admission: one run per visitor in all views, limits on sessions and caches, and a
-visitor who left is forgotten."""
+"""Admission: one run per visitor in all views, limits on sessions, on caches and on the runs of an
+address, and a visitor who left is forgotten."""
 
 from __future__ import annotations
 
@@ -145,13 +145,18 @@ Start = Callable[..., Stub]
 
 @pytest.fixture
 def start(pair: Pair) -> Start:
-    """Starts a run of visitor `who` in one of two views."""
+    """Starts a run of visitor `who`, who has the address `client`, in one of two views. At most
+    `per_address` runs of each address may wait or run."""
     host = ModelHost(lambda: pair, 4)
-    both = [View(host, Limits()), View(host, Limits())]
+    views: dict[int | None, list[View]] = {}
 
-    def started(who: str, view: int = 0) -> Stub:
+    def started(
+        who: str, client: str = "10.0.0.1", view: int = 0, per_address: int | None = None
+    ) -> Stub:
+        limits = Limits(per_address=per_address)
+        both = views.setdefault(per_address, [View(host, limits), View(host, limits)])
         run = Stub()
-        both[view].start(request(who), run)
+        both[view].start(request(who, client), run)
         return run
 
     return started
@@ -168,10 +173,30 @@ def test_a_visitor_has_one_run_in_all_views(start: Start) -> None:
 
 
 def test_a_run_that_may_be_replaced_gives_way_to_the_next_in_its_view(start: Start) -> None:
-    first = start("a")
+    """Such a run counts neither for its visitor nor for their address."""
+    first = start("a", per_address=1)
     first.is_replaceable = True
     with pytest.raises(Busy):
-        start("a", view=1)
-    start("a")
+        start("a", view=1, per_address=1)
+    start("a", per_address=1)
     assert first.halted
     assert first.released
+
+
+@pytest.mark.parametrize(
+    ("clients", "refused"),
+    [
+        (["10.0.0.1", "10.0.0.2"], False),
+        (["10.0.0.1", "10.0.0.1"], True),
+        (["10.0.0.2", "::ffff:10.0.0.2"], True),
+    ],
+)
+def test_an_address_has_a_limited_number_of_runs(
+    start: Start, clients: list[str], refused: bool
+) -> None:
+    first = start("a", clients[0], per_address=1)
+    if refused:
+        with pytest.raises(Busy, match="1 run waiting or running"):
+            start("b", clients[1], view=1, per_address=1)
+        first.busy = False
+    start("b", clients[1], view=1, per_address=1)

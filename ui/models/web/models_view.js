@@ -1,8 +1,9 @@
-/* The drawer Models: the target and draft in use, the progress of a load, the suggested pairs. */
+/* The drawer Models: the target and draft in use, the progress of a load, the suggested pairs and
+   the model types. */
 import { openDrawer } from "./drawer.js";
 import { PairTable } from "./pair_table.js";
 import { connectComponent, whenShown } from "../../shared/web/connect_component.js";
-import { attr, el, show, tell, text } from "../../shared/web/dom.js";
+import { attr, el, scrollBox, show, tell, text } from "../../shared/web/dom.js";
 import { canStop } from "../../shared/web/form_buttons.js";
 import { makeBanner, makePanel, progressBar } from "../../shared/web/panel.js";
 
@@ -19,6 +20,7 @@ import { makeBanner, makePanel, progressBar } from "../../shared/web/panel.js";
  * @property {import("./pair_table.js").PairRow[]} [pairs]
  * @property {import("./pair_table.js").Machine} [machine]
  * @property {Loaded | null} [loaded]
+ * @property {Types} [types]
  */
 
 const FIELDS = ["pair", "target", "draft", "device", "dtype"];
@@ -36,6 +38,7 @@ class ModelsView {
     this.load = new LoadPanel(frame);
     this.use = new LoadedPair(frame);
     this.pairs = new PairTable(frame, (pair) => trigger("choose", { pair }));
+    this.types = new ModelTypes(frame);
   }
 
   /** @param {Message} message */
@@ -49,9 +52,10 @@ class ModelsView {
   }
 
   /** @param {Message} message */
-  showAll({ pairs, loaded, machine }) {
+  showAll({ pairs, loaded, machine, types }) {
     this.pairs.show(pairs, machine);
     this.use.show(loaded);
+    this.types.show(types);
   }
 }
 
@@ -222,4 +226,51 @@ function modelFacts(role, { name, numbers, forward, device, placement, ...why })
     [`${role}: no faster forward pass`, why.no_faster_forward],
     [`${role}: no verification on the GPU`, why.no_gpu_verification],
   ].filter(([, value]) => value);
+}
+
+/**
+ * The list, as returned by `types_message` in ui/models/view.py.
+ * @typedef {{summary: string, rows: {name: string, result: string, words: string}[]}} Types
+ */
+
+const LABEL = "Filter model types";
+
+/** A panel with the list. */
+class ModelTypes {
+  /** @type {HTMLElement[]} */
+  rows = [];
+
+  /** @param {HTMLElement} frame */
+  constructor(frame) {
+    const title = "Which model types run";
+    const panel = makePanel(frame, { part: "types", title, cls: "md-types" });
+    const box = el("details", {}, panel.body);
+    this.summary = el("summary", {}, box);
+    const hint = { placeholder: "Filter, such as phi3", "aria-label": LABEL };
+    this.field = el("input", { type: "search", ...hint }, box);
+    const list = scrollBox(box, title, { class: "md-type-list sq-more-below" });
+    this.list = el("dl", {}, list);
+    this.field.addEventListener("input", () => this.filter());
+  }
+
+  /** @param {Types} types */
+  show({ summary, rows }) {
+    text(this.summary, summary);
+    this.rows = rows.map(row);
+    this.list.replaceChildren(...this.rows);
+    this.filter();
+  }
+
+  filter() {
+    const typed = this.field.value.trim().toLowerCase();
+    for (const one of this.rows) one.hidden = !one.dataset.words.includes(typed);
+  }
+}
+
+function row({ name, result, words }) {
+  const found = `${name} ${words}`.toLowerCase();
+  const root = el("div", { "data-type": name, "data-result": result, "data-words": found });
+  el("dt", { text: name }, root);
+  el("dd", { text: words }, root);
+  return root;
 }
