@@ -14,12 +14,11 @@ import sys
 from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import torch
-from transformers import LlamaConfig, LlamaForCausalLM, Qwen3Config, Qwen3ForCausalLM
+from transformers import AutoModelForCausalLM, LlamaConfig, Qwen3Config
 
 from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.best_tree import best_tree
@@ -68,8 +67,9 @@ class ModelShape:
     def build(self, device: torch.device, dtype: torch.dtype) -> Any:
         """The model with random weights, created directly on `device`. Raises OutOfMemory if they
         do not fit."""
-        config = self._config(dtype)
-        hf = self._without_weights(config)
+        config = self.config(**self.config_values, dtype=dtype)
+        with torch.device("meta"):
+            hf: Any = AutoModelForCausalLM.from_config(config)
         require(
             hf.num_parameters() * dtype.itemsize, device, f"{self.name} with random weights needs"
         )
@@ -80,18 +80,6 @@ class ModelShape:
         # `to_empty` left the rotary frequencies undefined too, and they are not parameters
         hf.model.rotary_emb = type(hf.model.rotary_emb)(config).to(device)
         return hf
-
-    @cached_property
-    def parameters(self) -> int:
-        return self._without_weights(self._config(torch.float32)).num_parameters()
-
-    def _config(self, dtype: torch.dtype) -> Any:
-        return self.config(**self.config_values, dtype=dtype)
-
-    def _without_weights(self, config: Any) -> Any:
-        kind: Any = LlamaForCausalLM if self.config is LlamaConfig else Qwen3ForCausalLM
-        with torch.device("meta"):
-            return kind(config)
 
 
 def _fill(weight: torch.Tensor) -> None:
