@@ -13,6 +13,7 @@ decoding would seldom reach.
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -21,16 +22,74 @@ import torch
 from numpy.typing import NDArray
 
 from sequoia.algorithm.distributions import draft_rows, target_rows
-from sequoia.algorithm.sampling import Chance
+from sequoia.algorithm.progress import Progress, progress_of_part, with_progress
+from sequoia.algorithm.sampling import Chance, chance_for
 from sequoia.algorithm.sampling_params import SamplingParams
-from sequoia.algorithm.tree import Tree
+from sequoia.algorithm.step_trace import emitted_tokens, repetition
+from sequoia.algorithm.tree import MAX_NODES, Tree
+from sequoia.algorithm.verifiers.sequoia import SEQUOIA
 from sequoia.algorithm.verifiers.verifier import Verifier
+from sequoia.decoding.engine import plain
+from sequoia.errors import BadTree
+from sequoia.measuring.counted_acceptance import AcceptanceByLevel, CountedAcceptance, Counts
 from sequoia.models.cache_and_mask import TreeLayout
 from sequoia.models.draft import Draft
 from sequoia.models.pair import Pair
+from sequoia.validate_input import whole
 
 LATEST = 256  # `agreement` and `shared_mass` look only at the last 256 tokens of each text
 BLOCK = 64  # positions per pass, whose distributions must fit in memory together
+
+
+def teacher_forced_acceptance(
+    pair: Pair,
+    prompts: Iterable[str],
+    params: SamplingParams,
+    *,
+    ranks: int = 16,
+    own: bool = True,
+    progress: Progress = lambda _: None,
+) -> CountedAcceptance:
+    """For each child rank, the expected number of acceptances summed over all positions, if every
+    node has `ranks` children.
+
+    own: True measures along the target's own continuations of `prompts`, decoded under `params`
+    without a tree. False measures along `prompts` themselves. Raises BadPrompt, BadTree, BadModel
+    or OutOfMemory.
+    """
+    prompts = list(prompts)
+    totals = np.zeros(whole(ranks, "ranks", 1, min(pair.draft.vocab, MAX_NODES - 1), BadTree))
+    positions = 0
+    repeated = []
+    for done, prompt in enumerate(prompts):
+        mine = params.further(done)
+        prompt_progress = progress_of_part(progress, done, len(prompts))
+        decoding = progress_of_part(prompt_progress, 0, 2)
+        before, text, judged = _text(pair, prompt, mine, own, decoding)
+        chance = chance_for(mine.temperature, mine.seed, pair.draft.device)
+        for number, place in enumerate(text_places(pair, before, text, mine), 1):
+            totals += place.chances(SEQUOIA, ranks, chance)
+            progress_of_part(prompt_progress, 1, 2)(number / len(text))
+        positions += len(text)
+        repeated.append(repetition(judged))
+    accepted = tuple(totals.tolist())
+    cells = {(0, rank): Counts(positions, count) for rank, count in enumerate(accepted)}
+    return CountedAcceptance(
+        accepted, positions, statistics.fmean(repeated), AcceptanceByLevel(cells)
+    )
+
+
+def _text(
+    pair: Pair, prompt: str, params: SamplingParams, own: bool, progress: Progress
+) -> tuple[tuple[int, ...], Sequence[int], Sequence[int]]:
+    """The token ids before the first position, the token after each position, and the tokens whose
+    repetition is reported."""
+    ids = pair.encode(prompt)
+    if not own:
+        return ids[:1], (*ids[1:], ids[0]), ids  # the token after the last position does not matter
+    steps = with_progress(plain(pair, prompt, params), params.max_new_tokens, progress)
+    made = emitted_tokens(steps)
+    return ids, made, made
 
 
 def agreement(pair: Pair, texts: Iterable[str]) -> float:

@@ -30,6 +30,7 @@ from sequoia.algorithm.expected_tokens import expected_tokens
 from sequoia.algorithm.tree_formats import from_paths
 from sequoia.assets_folder import BUNDLED_PAIR
 from sequoia.loading.load import recorded_acceptances
+from sequoia.measuring.counted_acceptance import wilson
 from sequoia.measuring.defaults import SLACK
 from sequoia.planning.plan_for_machine import Plan, bounds
 from sequoia.planning.simulated_step_times import step_seconds
@@ -439,28 +440,62 @@ def test_a_tree_from_design_runs_in_run_beside_plain_decoding(visit: Callable[..
 # -- acceptance, measured --------------------------------------------------------------------------
 
 
-def counted(rates: list[float], visits: int, words: str) -> dict[str, Any]:
-    """A count as the server sends it (ui/lab/tab.py)."""
+def counted(rates: list[float], visits: int, words: str, depths: int = 1) -> dict[str, Any]:
+    """A count as the server sends it (ui/lab/tab.py), with the same rates at every depth."""
     accepted = [rate * visits for rate in rates]
-    about = {"words": words, "texts": words, "temperature": 0.6}
-    return {"count": {"result": {"rates": rates, "accepted": accepted, "visited": visits, **about}}}
+    cells = [
+        [depth, rank, visits, hits, *wilson(hits, visits)]
+        for depth in range(depths)
+        for rank, hits in enumerate(accepted)
+    ]
+    by_level = {
+        "name": words,
+        "label": "measured",
+        "temperature": 0.6,
+        "runs": 1,
+        "depths": depths,
+        "ranks": len(rates),
+        "of": [depths, len(rates)],
+        "cells": cells,
+        "all": [cell[2:] for cell in cells[: len(rates)]],
+        "holds": depths < 2,
+        "doubtful": [1, 0],
+        "sentence": "The positional assumption fails here.",
+    }
+    return {
+        "count": {
+            "result": {
+                "rates": rates,
+                "accepted": accepted,
+                "visited": visits,
+                "words": words,
+                "temperature": 0.6,
+                "top_p": 1,
+                "unit": "roots",
+                "by_level": by_level,
+            }
+        }
+    }
 
 
-def test_measuring_asks_for_prompts_or_a_typed_text(page: Page) -> None:
-    """The page sends the choices to the server and shows the answer."""
+def test_measuring_asks_for_way_prompts_and_a_typed_text(page: Page) -> None:
+    """The visitor chooses how to measure, and chooses prompts or types a text. The page sends the
+    choices to the server and shows the answer."""
     page.evaluate(
-        "made.ingest({ measurable: true, prompts: [{ key: 'code', label: 'code' },"
+        "made.ingest({ measurable: true, ways: [{ key: 'decode', label: 'on-policy' },"
+        " { key: 'own', label: 'teacher' }], prompts: [{ key: 'code', label: 'code' },"
         " { key: 'typed', label: 'your own text' }] })"
     )
     page.click(f"{part('counting')} summary")
     assert page.locator(part("count-text")).is_hidden()
+    page.select_option(part("count-way"), "own")
     page.select_option(part("count-prompts"), "typed")
     page.fill(part("count-text"), "for x in")
     page.fill(part("count-temperature"), "0.3")
     page.click(part("measure"))
     assert page.evaluate("sent[sent.length - 1]") == [
         "count",
-        {"temperature": "0.3", "top_p": "1", "prompts": "typed", "text": "for x in"},
+        {"temperature": "0.3", "top_p": "1", "prompts": "typed", "way": "own", "text": "for x in"},
     ]
     assert page.inner_text(part("measure")) == "Stop"
     page.evaluate("made.ingest({ count: { error: 'your text: too long' } })")
@@ -503,10 +538,17 @@ def test_a_vector_is_called_measured_only_while_it_is_the_measured_one(page: Pag
     bar.press("ArrowUp")
     assert origin_of(page) == "edited by hand from paper: arXiv 2402.12374, App. E Undo"
     assert page.inner_text(part("count-words")) == "Last measurement: code; no longer in use."
-    page.evaluate("made.ingest({ measurable: true })")
-    page.click(f"{part('counting')} summary")
-    page.locator(part("counting")).get_by_role("button", name="Use").click()
-    assert (origin_of(page), rates(page)) == ("measured code", [0.5, 0.25])
+
+
+def test_a_count_of_models_that_were_replaced_is_hypothetical(page: Page) -> None:
+    models = "pair => made.ingest({ measurable: true, pair, survey: { measured: [] } })"
+    page.evaluate(models, "one")
+    page.evaluate("message => made.ingest(message)", counted([0.5, 0.25], 40, "code"))
+    assert page.evaluate(f"{STATE}.isHypothetical") is False
+    page.evaluate(models, "two")
+    page.locator(part("counted")).get_by_role("button", name="Use").click()
+    settle(page)
+    assert (rates(page), page.evaluate(f"{STATE}.isHypothetical")) == ([0.5, 0.25], True)
 
 
 # -- what if, the opening, other shapes, undo, pictures, vectors -----------------------------------

@@ -1,4 +1,4 @@
-"""Measured profiles are complete and valid."""
+"""Measured profiles are complete and valid, and acceptance is counted while decoding."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ from datetime import date
 from typing import Any
 
 import pytest
-from fakes import PROMPTS, tiny_pair
+from fakes import PROMPTS, same_pair, tiny_pair
 
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.errors import BadProfile
-from sequoia.measuring.counted_acceptance import count_acceptance
+from sequoia.measuring.counted_acceptance import (
+    count_acceptance,
+    counting_tree,
+)
 from sequoia.measuring.hardware import _some, measure_profile
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.simulated_step_times import phases
@@ -151,3 +154,17 @@ def test_a_model_with_a_small_context_can_be_measured(context: int) -> None:
 def test_bad_arguments_are_refused_with_value_and_bound(option: dict[str, Any], words: str) -> None:
     with pytest.raises(BadProfile, match=words):
         measure_profile(tiny_pair(), **{**QUICK, **option})
+
+
+# -- acceptance ------------------------------------------------------------------------------------
+
+
+def test_a_deeper_tree_gives_counts_by_level_and_the_rates_of_the_root() -> None:
+    """Guards against including nodes with fewer children than the root, which would make the rates
+    too small."""
+    tree = counting_tree(4, 2, 4)
+    counted = count_acceptance(same_pair(), PROMPTS, GREEDY, tree=tree)
+    assert counted.acceptance.rates == (1.0, 0.0, 0.0, 0.0)
+    assert counted.visited == counted.by_level.cells[0, 0].visits == 3 * 12
+    assert (counted.by_level.depths, counted.by_level.ranks) == (3, 4)
+    assert (1, 2) not in counted.by_level.cells

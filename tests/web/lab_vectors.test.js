@@ -19,9 +19,9 @@ const USUAL = "counted-T = 0.6"; // the default until models are loaded
 function lab() {
   const said = [];
   const one = made(Lab, { usual: "paper", chosen: false, loading: false, pair: undefined });
+  one.counts = { disown: () => {} };
   one.editor = {
     kind: "paper",
-    counting: { forget() {} },
     keys: ["paper"],
     add: (presets) => (one.editor.keys = [...presets.map(({ key }) => key), "paper"]),
     has: (key) => one.editor.keys.includes(key),

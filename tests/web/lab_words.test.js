@@ -2,8 +2,9 @@
 import "./fake_page.js";
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { made } from "./fake_page.js";
+import { FakeNode, made } from "./fake_page.js";
 import { AcceptanceCounting } from "../../ui/lab/web/acceptance_counting.js";
+import { AcceptanceCounts } from "../../ui/lab/web/acceptance_counts.js";
 import { LabTree } from "../../ui/lab/web/lab_tree.js";
 import { ShapesTable } from "../../ui/lab/web/shapes_table.js";
 
@@ -25,6 +26,27 @@ test("if a measurement is not running, the given reason is shown unchanged", () 
   const counting = made(AcceptanceCounting, { refusal, progress() {} });
   counting.take({ interrupted: "Not started: the server did not accept the request." });
   assert.deepEqual(said, ["Not started: the server did not accept the request."]);
+});
+
+test("the button “Use” puts the last measurement in use again", () => {
+  let origin = null;
+  const onUse = (_rates, used) => (origin = used);
+  const counts = made(AcceptanceCounts, { counts: [], paint() {}, onUse });
+  const counting = made(AcceptanceCounting, {
+    status: new FakeNode(),
+    editor: { take() {} },
+    link: { count: (count) => counts.add(count) },
+    progress() {},
+  });
+  counting.take({ result: { words: "code", rates: [0.5], accepted: [5], visited: 10 } });
+  const statusWith = (now) => {
+    counting.paint(now);
+    return counting.status.textContent;
+  };
+  assert.equal(statusWith({ label: "paper" }), "Last measurement: code; no longer in use.");
+  counts.use(counts.counts[0]);
+  assert.equal(statusWith(origin), "Last measurement: code; in use above.");
+  assert.equal(statusWith({ from: origin }), "Last measurement: code; edited by hand since.");
 });
 
 test("a tree drawn by hand that is smaller or larger than the budget is not compared", () => {

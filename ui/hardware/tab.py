@@ -26,6 +26,7 @@ from ui.hardware.form import (
 from ui.hardware.own_profile import BadField, own_profile
 from ui.hardware.profile_job import Measurement, ProfileJob
 from ui.hardware.view import notice_message
+from ui.run.messages import OpenedRun
 from ui.run.report import drafted_lane
 from ui.run.tab import RunTab
 from ui.serving.job import Report
@@ -230,6 +231,7 @@ class HardwareTab(SessionView[ProfileJob]):
             vectors,
             notice,
             self._limits.nodes,
+            made_here=not isinstance(recording, OpenedRun),
         )
 
     def _nodes(self, typed: Any) -> int | None:

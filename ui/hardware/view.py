@@ -5,18 +5,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict
+from functools import cache
 from typing import Any
 
 from sequoia import DecodeStats, HardwareProfile, Run, SequoiaError, best_plan
 from sequoia.algorithm.tree import MAX_NODES
+from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
 from sequoia.diagnosis.where_time_went import check_prediction
+from sequoia.loading.pair_request import BUNDLED_NAME
+from sequoia.measuring.counted_acceptance import AcceptanceByLevel
 from sequoia.planning.compare_plans import at_batches, fastest
 from sequoia.planning.plan_for_machine import Plan, bounds, levels_for, predict, speedup_grid
 from sequoia.saved_files.race_results import PARTS
 from sequoia.validate_input import json_text
 from ui.hardware import figures
-from ui.run.report import DraftedLane
-from ui.shared.acceptance_rates import Rates
+from ui.run import recordings
+from ui.run.report import DraftedLane, drafted_lane
+from ui.shared.acceptance_rates import Rates, by_level_table
 from ui.shared.saved_profiles import Entry
 from ui.words.figures import time_words
 from ui.words.hardware import (
@@ -42,6 +47,7 @@ def message(
     known: Mapping[str, Rates] | None = None,
     notice: str | None = None,
     most: int = MAX_NODES,
+    made_here: bool = False,
 ) -> str:
     """A message with everything the view shows.
 
@@ -50,7 +56,8 @@ def message(
     against: the profile to compare with. run: the latest run, to compare with its prediction.
     here: this machine's profile; None if no models are loaded. known: the acceptance vectors to
     choose from for the prediction of the run; if None, only `rates`. notice: the text of a banner.
-    most: the largest size that visitors may choose. Raises a SequoiaError for sizes out of bounds.
+    most: the largest size that visitors may choose. made_here: whether the run was made here,
+    on any clock. Raises a SequoiaError for sizes out of bounds.
     """
     profile = entry.profile
     largest = _largest(profile, nodes, most)
@@ -86,6 +93,7 @@ def message(
                 "there": against
                 and _there(against, here, rates, _largest(against.profile, nodes, most)),
                 "run": _run(run, here, known or {"given": rates}),
+                "by_level": _by_level_tables(run and run.run, made_here),
             },
         }
     )
@@ -234,3 +242,39 @@ def _temperature(run: Run) -> float:
     params = run.meta.get("params")
     value = params.get("temperature") if isinstance(params, Mapping) else None
     return float(value) if isinstance(value, int | float) else 1.0
+
+
+def _by_level_tables(run: Run | None, made_here: bool) -> list[dict[str, Any]]:
+    """Tables of acceptance by rank and level: one for `run`, if any node was tried in it, then one
+    for each temperature of the runs that `recorded` counts. The counts of a run made here are
+    labelled measured, whatever its clock: a simulated clock changes the times, not the tokens."""
+    tables = [
+        by_level_table("runs" if runs > 1 else "1 run", "recorded", temperature, runs, by_level)
+        for temperature, (runs, by_level) in recorded().items()
+    ]
+    counts = AcceptanceByLevel.fold(run.steps if run is not None else ())
+    if run is not None and counts.cells:
+        is_new = made_here or _is_measured(run)
+        name, label = ("latest run", "measured") if is_new else ("run on screen", "recorded")
+        tables.insert(0, by_level_table(name, label, _temperature(run), 1, counts))
+    return tables
+
+
+@cache
+def recorded() -> dict[float, tuple[int, AcceptanceByLevel]]:
+    """By temperature, the number of runs shipped with the program and the sum of their counts. Only
+    runs with the default verifier and the bundled draft are counted."""
+    found: dict[float, tuple[int, AcceptanceByLevel]] = {}
+    for name in [one.name for one in recordings.examples()]:
+        lane = drafted_lane(recordings.example(name).log(), None)
+        if lane is None or not _is_usual(lane.run):
+            continue
+        at = _temperature(lane.run)
+        runs, by_level = found.get(at, (0, AcceptanceByLevel()))
+        found[at] = runs + 1, by_level + AcceptanceByLevel.fold(lane.run.steps)
+    return dict(sorted(found.items()))
+
+
+def _is_usual(run: Run) -> bool:
+    draft = str(run.meta.get("draft", ""))
+    return run.meta.get("verifier") == DEFAULT_VERIFIER and draft.startswith(BUNDLED_NAME)

@@ -16,7 +16,7 @@ from sequoia.errors import BadPrompt, BadSamplingParams, BadTree
 from sequoia.loading.pair_request import BUNDLED_NAME
 from sequoia.text_files import load_json
 from sequoia.validate_input import json_text, shown
-from ui.lab.acceptance_job import AcceptanceJob
+from ui.lab.acceptance_job import WAYS, AcceptanceJob
 from ui.run import clocks
 from ui.run.form import began
 from ui.run.tab import RunTab
@@ -25,7 +25,7 @@ from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
 from ui.serving.session_view import ASKED, SessionView, sent_with
 from ui.shared import markup, saved_profiles
-from ui.shared.acceptance_rates import rates_of
+from ui.shared.acceptance_rates import by_level_table, rates_of
 from ui.shared.events import QUIET, UNQUEUED, Updates, model_work
 from ui.shared.layout import server_function
 from ui.shared.prompts import presets
@@ -43,11 +43,12 @@ MOST_TYPED = 4000  # characters of a typed text
 
 @dataclass(frozen=True)
 class CountRequest:
-    """A valid request to measure acceptance. name: what to call the prompts."""
+    """A valid request to measure acceptance. name: what to call the prompts. way: a key of WAYS."""
 
     name: str
     prompts: list[str]
     params: SamplingParams
+    way: str
 
 
 class LabTab(SessionView[AcceptanceJob]):
@@ -142,6 +143,7 @@ class LabTab(SessionView[AcceptanceJob]):
             "prompts": named,
             "measurable": pair is not None,
             "loading": not self._model_host.settled,
+            "ways": [{"key": key, "label": label} for key, (label, _) in WAYS.items()],
             "profile": machine(pair).to_dict() if pair else None,
             "profiles": [
                 _profile_message(key, entry)
@@ -167,7 +169,9 @@ class LabTab(SessionView[AcceptanceJob]):
             task.halt()
 
     def _job(self, asked: CountRequest) -> AcceptanceJob:
-        return AcceptanceJob(self._model_host, asked.prompts, asked.params, self._limits.seconds)
+        return AcceptanceJob(
+            self._model_host, asked.prompts, asked.params, self._limits.seconds, asked.way
+        )
 
     def buttons_now(self, request: gr.Request) -> Updates:  # noqa: ARG002  the browser draws the button
         return {self.board: gr.skip()}
@@ -176,6 +180,9 @@ class LabTab(SessionView[AcceptanceJob]):
         return {self.board: json_text({"count": {"interrupted": words}})}
 
     def _asked(self, data: Mapping[str, Any]) -> CountRequest:
+        way = data.get("way", "decode")
+        if not isinstance(way, str) or way not in WAYS:
+            raise BadSamplingParams(f"way: {shown(way)} is not one of {', '.join(WAYS)}")
         name, prompts = self._prompts(data.get("prompts"), data.get("text"))
         params = SamplingParams(
             temperature=_number(data.get("temperature"), "temperature"),
@@ -183,7 +190,7 @@ class LabTab(SessionView[AcceptanceJob]):
             max_new_tokens=min(COUNT_TOKENS, self._limits.tokens),
             ignore_eos=True,
         )
-        return CountRequest(name, prompts, params)
+        return CountRequest(name, prompts, params, way)
 
     def _prompts(self, name: Any, text: Any) -> tuple[str, list[str]]:
         """A name for the chosen prompts, and the list of their texts. Raises SequoiaError if `name`
@@ -258,13 +265,21 @@ def _count_message(report: Report, asked: CountRequest) -> dict[str, Any]:
         rates = list(found.acceptance.rates)
     except SequoiaError as problem:
         return {"error": str(problem)}
+    way = WAYS[asked.way][0]
+    unit = "positions" if asked.way in ("own", "text") else "roots"
+    table = by_level_table(
+        f"{way} · {asked.name}", "measured", params.temperature, 1, found.by_level
+    )
     return {
         "result": {
             "rates": rates,
             "accepted": list(found.accepted),
             "visited": found.visited,
-            "words": counted_words(asked.name, params, found.visited),
+            "words": counted_words(way, asked.name, params, f"{found.visited} {unit}"),
             "texts": asked.name,
             "temperature": params.temperature,
+            "top_p": params.top_p,
+            "unit": unit,
+            "by_level": table,
         }
     }

@@ -1,13 +1,17 @@
-"""The acceptance vectors that a tree can be planned with, each with a name and a label. For
-acceptance vectors see sequoia/algorithm/acceptance.py."""
+"""The acceptance vectors that a tree can be planned with, each with a name and a label, and a table
+of how often children were accepted, by their rank and the depth of their parent. For acceptance
+vectors see sequoia/algorithm/acceptance.py."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from sequoia import Acceptance, Pair
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
+from sequoia.measuring.counted_acceptance import AcceptanceByLevel, depth_test
 from sequoia.planning.paper_results import paper_acceptance
+from ui.words.hardware import depth_words
 
 # from appendix E of the paper
 PAPER = paper_acceptance()
@@ -51,3 +55,39 @@ def rates_of(pair: Pair | None) -> dict[str, Rates]:
                 f"this pair, {short}", "measured", acceptance, temperature, short=short
             )
     return {**found, **rates_of(None)}
+
+
+# -- rates by rank and depth -----------------------------------------------------------------------
+
+
+# the most ranks and depths in a table
+MAX_RANKS = 10
+MAX_DEPTHS = 14
+
+
+def by_level_table(
+    name: str, label: str, temperature: float, runs: int, by_level: AcceptanceByLevel
+) -> dict[str, Any]:
+    """The table as a JSON object. web/acceptance_table.js describes its fields."""
+    cells = [
+        [depth, rank, cell.visits, cell.accepted, *cell.interval]
+        for (depth, rank), cell in sorted(by_level.cells.items())
+        if depth < MAX_DEPTHS and rank < MAX_RANKS
+    ]
+    totals = [by_level.by_rank(rank) for rank in range(min(by_level.ranks, MAX_RANKS))]
+    verdict = depth_test(by_level)
+    doubtful = None if verdict.holds is None else [verdict.depth, verdict.rank]
+    return {
+        "name": name,
+        "label": label,
+        "temperature": temperature,
+        "runs": runs,
+        "depths": min(by_level.depths, MAX_DEPTHS),
+        "ranks": min(by_level.ranks, MAX_RANKS),
+        "of": [by_level.depths, by_level.ranks],
+        "cells": cells,
+        "all": [[cell.visits, cell.accepted, *cell.interval] for cell in totals],
+        "holds": verdict.holds,
+        "doubtful": doubtful,
+        "sentence": depth_words(verdict),
+    }

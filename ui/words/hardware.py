@@ -1,5 +1,5 @@
 """Sentences of the Hardware view: about a measurement of this machine, the times of a profile, its
-trees, and a count of acceptance."""
+trees, and acceptance by depth."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from statistics import median
 from typing import Any
 
 from sequoia.algorithm.sampling_params import SamplingParams
+from sequoia.measuring.counted_acceptance import DepthTest
 from sequoia.planning.compare_plans import AtBatch
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.plan_for_machine import Plan
@@ -168,6 +169,33 @@ def largest_words(nodes: int) -> str:
 # -- acceptance ------------------------------------------------------------------------------------
 
 
-def counted_words(texts: str, params: SamplingParams, roots: int) -> str:
-    """How an acceptance vector was counted. texts: in words, such as "code prompts"."""
-    return f"{texts}, T = {params.temperature:g}, top-p {params.top_p:g}, {roots} roots"
+def counted_words(way: str, texts: str, params: SamplingParams, counts: str) -> str:
+    """How an acceptance vector was counted. way, texts, counts: in words, such as "120 roots"."""
+    return f"{way}, {texts}, T = {params.temperature:g}, top-p {params.top_p:g}, {counts}"
+
+
+def depth_words(verdict: DepthTest) -> str:
+    """Whether acceptance depends on the rank alone, and the cell that shows it best."""
+    if verdict.holds is None:
+        return (
+            "Too few counts to tell whether acceptance depends on depth; decode more tokens "
+            "(the tree must have at least 3 levels)."
+        )
+    if not verdict.holds:
+        return f"The positional assumption fails here: {_cell_words(verdict)}."
+    return (
+        "No evidence that acceptance depends on depth. The clearest deviation: "
+        f"{_cell_words(verdict)}."
+    )
+
+
+def _cell_words(verdict: DepthTest) -> str:
+    here, elsewhere = verdict.here, verdict.elsewhere
+    child = f"child {verdict.rank + 1}"
+    parent = f"a node at depth {verdict.depth}" if verdict.depth else "the root"
+    words = (
+        f"{child} of {parent} was accepted in {here.accepted:.6g} of {here.visits} visits "
+        f"({here.rate:.0%}), and {child} at all other depths in {elsewhere.accepted:.6g} of "
+        f"{elsewhere.visits} ({elsewhere.rate:.0%}); p-value {verdict.p_value:.2g}"
+    )
+    return words + f", corrected for {verdict.compared} tests" * (verdict.compared > 1)

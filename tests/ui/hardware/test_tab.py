@@ -17,6 +17,7 @@ from fakes import made_profile
 from visits import KARY, PLAIN, Reading, request, wait
 
 from sequoia import Pair, Run, machine
+from sequoia.measuring.counted_acceptance import AcceptanceByLevel, Counts
 from sequoia.planning.plan_for_machine import best_plan, bounds
 from ui.hardware import tab as hardware_tab
 from ui.hardware.form import NONE
@@ -169,7 +170,7 @@ def test_times_and_acceptance_of_different_models_are_called_hypothetical(
         assert shown["rates"]["name"] in shown["supposed"]
 
 
-# -- runs ------------------------------------------------------------------------------------------
+# -- runs and recorded tables ----------------------------------------------------------------------
 
 
 def test_the_run_in_the_address_is_compared_to_a_prediction(tab: HardwareTab, make: Any) -> None:
@@ -192,14 +193,23 @@ def test_the_run_in_the_address_is_compared_to_a_prediction(tab: HardwareTab, ma
         for name, predicted, measured, effect in shown["run"]["parts"]
     }
     assert parts["plain"][1] == time_words(lane.plain_seconds)
+    assert shown["by_level"][0]["label"] == "measured"
+    counted = AcceptanceByLevel.fold(made.steps)
+    cells = [cell[:4] for cell in shown["by_level"][0]["cells"]]
+    assert {(depth, rank): Counts(*counts) for depth, rank, *counts in cells} == counted.cells
+    assert {by_level["label"] for by_level in shown["by_level"][1:]} == {"recorded"}
     assert view(tab, tab.look(asked(tab), request(run="unknown")))["run"] is None
 
 
-@pytest.mark.parametrize("is_from_file", [True, False])
+@pytest.mark.parametrize(
+    ("is_from_file", "label"),
+    [(True, ("run on screen", "recorded")), (False, ("latest run", "measured"))],
+)
 def test_the_times_of_a_file_and_of_a_simulated_clock_are_not_measured(
-    tab: HardwareTab, make: Any, is_from_file: bool
+    tab: HardwareTab, make: Any, is_from_file: bool, label: tuple[str, str]
 ) -> None:
-    """A file with the same models may have been made on another machine."""
+    """A file with the same models may have been made on another machine. The tokens of a simulated
+    run were counted here."""
     clock = "" if is_from_file else "a100-llama-2-7b-eager"
     run = make(run_store=tab._runs.run_store, max_new_tokens=8, clock=clock)
     run.start(None)
@@ -210,6 +220,8 @@ def test_the_times_of_a_file_and_of_a_simulated_clock_are_not_measured(
         tab._runs.run_store.put(found)
     shown = view(tab, tab.look(asked(tab), request(run=found.name)))
     assert shown["run"] is None
+    first = shown["by_level"][0]
+    assert (first["name"], first["label"]) == label
 
 
 # -- saving ----------------------------------------------------------------------------------------

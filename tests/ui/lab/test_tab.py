@@ -62,6 +62,7 @@ def test_the_lab_opens_with_recorded_acceptance_and_this_machines_times(
 
     (first,) = asyncio.run(messages())
     assert first["most"] == PUBLIC.nodes
+    assert [one["key"] for one in first["ways"]] == ["decode", "levels", "own", "text"]
     assert HardwareProfile.from_json(json.dumps(first["profile"])).source == "measured"
     for one in first["survey"]["measured"]:
         assert Acceptance(one["rates"]).rates[0] == pytest.approx(
@@ -139,14 +140,33 @@ def test_acceptance_is_measured_at_the_requested_temperature(made: Callable[...,
     assert cold["accepted"] != warm["accepted"]
 
 
-def test_a_typed_text_is_what_is_measured(made: Callable[..., LabTab]) -> None:
-    """Guards against measuring a preset text instead."""
-    typed, preset = (
-        counted(made(), prompts=name, text="for i in range(3):")[-1]["result"]
-        for name in ("typed", "class")
-    )
-    assert typed["accepted"] != preset["accepted"]
-    assert "typed text" in typed["words"]
+@pytest.mark.parametrize(
+    ("way", "unit", "depths"),
+    [
+        ("levels", "roots", 4),
+        ("text", "positions", 1),
+    ],
+)
+def test_every_way_of_measuring_returns_counts_and_a_table(
+    made: Callable[..., LabTab], way: str, unit: str, depths: int
+) -> None:
+    result = counted(made(), way=way)[-1]["result"]
+    table = result["by_level"]
+    assert (result["unit"], table["depths"], table["label"]) == (unit, depths, "measured")
+    assert f"{result['visited']} {unit}" in result["words"]
+    root = {rank: cell for depth, rank, *cell in table["cells"] if depth == 0}
+    assert [root[rank][0] for rank in range(10)] == [result["visited"]] * 10
+    assert [root[rank][1] for rank in range(10)] == result["accepted"][:10]
+    assert all(low <= accepted / visits <= high for visits, accepted, low, high in root.values())
+
+
+def test_a_typed_text_is_what_is_measured(made: Callable[..., LabTab], pair: Any) -> None:
+    """Guards against measuring a preset text instead. The number of positions shows which text was
+    measured."""
+    text = "for i in range(3):"
+    result = counted(made(), prompts="typed", text=text, way="text")[-1]["result"]
+    assert result["visited"] == len(pair.encode(text))
+    assert "typed text" in result["words"]
 
 
 @pytest.mark.parametrize(
@@ -155,6 +175,7 @@ def test_a_typed_text_is_what_is_measured(made: Callable[..., LabTab]) -> None:
         ({"temperature": "hot"}, "temperature: 'hot'"),
         ({"top_p": "1.5"}, "1.5"),
         ({"prompts": "../x"}, "prompts: '../x'"),
+        ({"way": "guess"}, "way: 'guess' is not one of decode, levels, own, text"),
         (
             {"prompts": "typed", "text": "x" * 4001},
             "your text: 4001 characters; enter 1 to 4000 characters",
@@ -169,13 +190,14 @@ def test_a_bad_measurement_is_refused_with_value_and_bound(
     assert words in last["error"]
 
 
+@pytest.mark.parametrize("way", ["decode", "own"])
 def test_a_stop_takes_effect_within_a_prompt(
-    model_host: ModelHost, pair: Any, monkeypatch: pytest.MonkeyPatch
+    model_host: ModelHost, pair: Any, way: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Guards against a stop that takes effect only after all 200 new tokens of a prompt. At most
     the current step may be finished."""
     task = AcceptanceJob(
-        model_host, ["def f(x):"], SamplingParams(max_new_tokens=200, ignore_eos=True), 60.0
+        model_host, ["def f(x):"], SamplingParams(max_new_tokens=200, ignore_eos=True), 60.0, way
     )
     run = pair.target.forward
     passes = []

@@ -2,6 +2,7 @@
    prediction.
    The server computes everything that the view shows (ui/hardware/view.py). */
 import { RunPanel } from "./run_panel.js";
+import { AcceptancePanel } from "../../shared/web/acceptance_table.js";
 import { makeBanner, makePanel, progressBar } from "../../shared/web/panel.js";
 import { followTheme } from "../../shared/web/chart.js";
 import { connectComponent, whenShown } from "../../shared/web/connect_component.js";
@@ -37,6 +38,8 @@ import { addTerm } from "../../shared/web/tooltips.js";
  * @property {string} batch sentences: where tree, chain and plain decoding cross as the batch grows
  * @property {{heat: Figure, verify: Figure, small: Figure, batch: Figure}} figures
  * @property {ComparedRun | null} run the latest run; null if it cannot be compared
+ * @property {import("../../shared/web/acceptance_table.js").AcceptanceByLevel[]} by_level
+ *   acceptance by rank and depth
  *
  * @typedef {object} Profile
  * @property {string} name
@@ -92,6 +95,14 @@ class HardwareView {
     this.makeBatch(row);
     this.makeMap(this.body);
     this.run = new RunPanel(this.body);
+    const about = {
+      part: "by-level",
+      title: "Acceptance by rank and depth",
+      term: "acceptance by level",
+    };
+    this.byLevel = new AcceptancePanel(
+      makePanel(this.body, { ...about, cls: "hw-by-level-panel" }),
+    );
     followTheme(
       [this.heat, this.verify, this.small, this.batch, this.run].map(({ chart }) => chart),
     );
@@ -170,6 +181,7 @@ class HardwareView {
     text(this.heat.word, `${basis}: ${profile.label} times and ${acceptance}`);
     this.showWords(view);
     this.run.show(view.run);
+    this.byLevel.show(view.by_level);
     this.root.dataset.nodes = String(view.plan.nodes);
     this.root.dataset.profile = profile.name;
   }

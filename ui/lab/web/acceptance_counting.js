@@ -6,23 +6,13 @@ import { fillMenu, textArea } from "../../shared/web/fields.js";
 import { makeFold, progressBar } from "../../shared/web/panel.js";
 import { sentence } from "../../shared/web/format.js";
 import { rove } from "../../shared/web/roving_focus.js";
-import { addTerm } from "../../shared/web/tooltips.js";
+import { addTerm, markTerm } from "../../shared/web/tooltips.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
 const TYPED = "typed"; // menu entry for the visitor's own text
 
+/** @typedef {import("./acceptance_counts.js").Count} Count */
 /** @typedef {{key: string, label: string}} Entry of a menu */
-
-/**
- * The result of one measurement, made by `_count_message` in ui/lab/tab.py.
- * @typedef {object} Count
- * @property {number[]} rates
- * @property {number[]} accepted number of accepted children by rank
- * @property {number} visited roots at which acceptance was counted
- * @property {string} words how and on what it was measured
- * @property {string} texts what it was measured on, such as "code prompts"
- * @property {number} temperature
- */
 
 /**
  * A message about the measurement, from ui/lab/tab.py. `interrupted`: why the measurement that the
@@ -31,38 +21,46 @@ const TYPED = "typed"; // menu entry for the visitor's own text
  *   result?: Count}} CountMessage
  */
 
+/**
+ * @typedef {object} Link
+ * @property {(name: string, data: object) => void} trigger sends a request to the server
+ * @property {(count: import("./acceptance_counts.js").Measurement) => void} count called with a
+ *   finished measurement
+ */
+
 /** The form, and the progress of the measurement. */
 export class AcceptanceCounting {
   busy = false;
   /**
-   * The vector from the last measurement. Null before the first measurement, while one is running,
-   * and if the last one gave no vector or was of other models.
-   * @type {{rates: number[], origin: import("./lab_state.js").Origin} | null}
+   * The origin of the vector from the last measurement. Null before the first measurement, while
+   * one is running, and if the last one gave no vector.
+   * @type {import("./lab_state.js").Origin | null}
    */
   last = null;
 
   /**
    * @param {HTMLElement} host
    * @param {import("./acceptance_editor.js").AcceptanceEditor} editor gets the measured vector
-   * @param {(name: string, data: object) => void} trigger sends a request to the server
+   * @param {Link} link
    */
-  constructor(host, editor, trigger) {
+  constructor(host, editor, link) {
     this.editor = editor;
-    this.trigger = trigger;
+    this.link = link;
     this.root = makeFold(host, "Measure acceptance", "counting");
     show(this.root, false);
     this.box = el("div", { class: "sq-lab-count" }, this.root);
     this.makeSettings(el("div", { class: "sq-lab-line" }, this.box));
     this.refusal = new Refusal(this.box, "count-refused");
-    this.from = this.makeMenu(el("div", { class: "sq-lab-line" }, this.box));
+    const how = this.menu("Method", "How to measure", "count-way");
+    this.how = how.term;
+    this.way = how.select;
+    this.way.addEventListener("change", () => this.explain());
+    const on = "Prompts to measure on";
+    this.from = this.menu("Prompts", on, "count-prompts", "counted prompts").select;
     this.from.addEventListener("change", () => show(this.own, this.from.value === TYPED));
     this.makeText();
     this.bar = progressBar(this.box, "Progress of the measurement");
-    const status = el("p", { class: "sq-dim" }, this.box);
-    this.status = el("span", { "data-part": "count-words" }, status);
-    status.append(" ");
-    const hint = TOOLTIPS["button use a count"];
-    this.again = button(status, { text: "Use", hint, act: () => this.use() });
+    this.status = el("p", { class: "sq-dim", "data-part": "count-words" }, this.box);
     rove(this.box, ".sq-term");
   }
 
@@ -83,7 +81,7 @@ export class AcceptanceCounting {
       maxlength: "4000",
       hidden: "",
       "aria-label": "Your own text",
-      placeholder: "Your own text, which is continued.",
+      placeholder: "Your own text. It is continued or only read, depending on the method.",
     });
   }
 
@@ -95,24 +93,35 @@ export class AcceptanceCounting {
     return field;
   }
 
-  makeMenu(line) {
-    addTerm(line, "Prompts", "counted prompts");
-    const look = { class: "sq-input sq-lab-menu", "aria-label": "Prompts to measure on" };
-    return el("select", { ...look, "data-part": "count-prompts" }, line);
+  menu(word, label, part, key = "") {
+    const line = el("div", { class: "sq-lab-line sq-lab-way" }, this.box);
+    const look = { class: "sq-input sq-lab-menu", "aria-label": label, "data-part": part };
+    return { term: addTerm(line, word, key), select: el("select", look, line) };
   }
 
-  /** @param {Entry[]} prompts */
-  offer(prompts) {
-    fillMenu(this.from, prompts);
+  explain() {
+    markTerm(this.how, "way " + this.way.value);
+  }
+
+  /**
+   * Fill the menus with what the server offers.
+   * @param {Entry[]} [ways]
+   * @param {Entry[]} [prompts]
+   */
+  offer(ways, prompts) {
+    if (ways) fillMenu(this.way, ways);
+    if (prompts) fillMenu(this.from, prompts);
+    this.explain();
   }
 
   ask() {
-    if (this.busy) return this.trigger("halt", {});
+    if (this.busy) return this.link.trigger("halt", {});
     this.progress(0, "waiting for the models");
-    this.trigger("count", {
+    this.link.trigger("count", {
       temperature: this.temperature.value,
       top_p: this.topP.value,
       prompts: this.from.value,
+      way: this.way.value,
       text: this.from.value === TYPED ? this.own.value : "",
     });
   }
@@ -124,19 +133,9 @@ export class AcceptanceCounting {
     if (error) this.refusal.say("Not measured: " + sentence(error), this.fieldOf(error));
     if (interrupted) this.refusal.say(interrupted);
     if (!result) return;
-    this.last = { rates: result.rates, origin: measured(result) };
-    this.use();
-  }
-
-  use() {
-    this.editor.take(this.last.rates, this.last.origin);
-  }
-
-  /** Other models are loaded: the last measurement is not of these. */
-  forget() {
-    this.last = null;
-    text(this.status, "");
-    show(this.again, false);
+    this.last = measured(result);
+    this.editor.take(result.rates, this.last);
+    this.link.count({ ...result, origin: this.last });
   }
 
   // The field whose name the server's error message begins with, if any.
@@ -151,17 +150,15 @@ export class AcceptanceCounting {
    */
   paint(origin) {
     if (!this.last) return;
-    const { last } = this;
     let now = "no longer in use";
-    if (origin === last.origin) now = "in use above";
-    else if (origin.from === last.origin) now = "edited by hand since";
-    text(this.status, `Last measurement: ${last.origin.words}; ${now}.`);
-    show(this.again, origin !== last.origin);
+    if (origin === this.last) now = "in use above";
+    else if (origin.from === this.last) now = "edited by hand since";
+    text(this.status, `Last measurement: ${this.last.words}; ${now}.`);
   }
 
   // `share`: the part of the work that is done, from 0 to 1; null when nothing is being measured.
   progress(share, words) {
-    this.forget();
+    this.last = null;
     this.refusal.say("");
     this.busy = share !== null;
     this.bar(share);

@@ -54,9 +54,9 @@ export class AcceptanceEditor {
   /**
    * @param {HTMLElement} host
    * @param {import("./lab_state.js").LabState} state
-   * @param {(name: string, data: object) => void} trigger sends a request to the server
+   * @param {import("./acceptance_counting.js").Link} link
    */
-  constructor(host, state, trigger) {
+  constructor(host, state, link) {
     this.state = state;
     const about = { part: "acceptance", title: "Acceptance", term: "acceptance" };
     const panel = makePanel(host, { ...about, cls: "sq-lab-editor" });
@@ -70,7 +70,7 @@ export class AcceptanceEditor {
     this.makeOrigin(body);
     const scaled = { class: "sq-dim", "data-part": "scaled", "aria-live": "polite" };
     this.scaled = el("p", scaled, body);
-    this.counting = new AcceptanceCounting(body, this, trigger);
+    this.counting = new AcceptanceCounting(body, this, link);
     this.more = makeFold(body, "More");
     this.more.addEventListener("toggle", () => state.changed());
     this.bars.makeKey(this.more);

@@ -1,4 +1,5 @@
 /* The Lab: builds its panels around one state, and passes the server's messages to them. */
+import { AcceptanceCounts } from "./acceptance_counts.js";
 import { AcceptanceEditor } from "./acceptance_editor.js";
 import * as vectors from "./acceptance_vectors.js";
 import { Curves, Margins } from "./curves.js";
@@ -33,6 +34,7 @@ const STILL_MS = 140; // how long nothing must change before the figures are red
  * @property {Profile | null} [profile] of this machine
  * @property {import("./machine_panel.js").OtherProfile[]} [profiles]
  * @property {string} [clock] key of the profile that is chosen in Run; empty for this machine
+ * @property {Entry[]} [ways] of measuring acceptance
  * @property {Entry[]} [prompts] to measure on
  * @property {number} [most] most nodes of a tree that may run here
  * @property {import("./acceptance_counting.js").CountMessage} [count]
@@ -81,11 +83,12 @@ export class Lab {
 
   build(element, { save, copy, readTree = null }) {
     const { state, trigger } = this;
+    const link = { trigger, count: (count) => this.counts.add(count) };
     const run = (parents, temperature) =>
       trigger("run", { parents, temperature, clock: this.machine.keyInRun });
     this.answer = new Answer(element, state, this.canRun ? run : null);
     const grid = el("div", { class: "sq-lab-grid" }, element);
-    this.editor = new AcceptanceEditor(grid, state, trigger);
+    this.editor = new AcceptanceEditor(grid, state, link);
     const keeps = { savePage: save && (() => save(this)), copyLink: copy };
     this.tree = new LabTree(grid, state, keeps, readTree);
     this.machine = new MachinePanel(grid, state, this.canRun);
@@ -99,6 +102,7 @@ export class Lab {
     this.curves = new Curves(figures, state);
     this.margins = new Margins(figures, state);
     this.table = new ShapesTable(element, state);
+    this.counts = new AcceptanceCounts(element, (rates, origin) => this.editor.take(rates, origin));
   }
 
   resized() {
@@ -154,7 +158,7 @@ export class Lab {
     for (const name of KNOWN) if (name in data) this.known[name] = data[name];
     if (data.loading !== undefined) this.loading = data.loading;
     if (data.survey) this.takeVectors(data);
-    if (data.prompts) counting.offer(data.prompts);
+    counting.offer(data.ways, data.prompts);
     if (data.measurable) show(counting.root, true);
     if (most) this.state.set({ most });
     if (profile !== undefined || profiles) this.machine.take(profile, profiles);
@@ -170,7 +174,7 @@ export class Lab {
     const isFirst = !this.chosen && this.isUntouched;
     this.chosen = true;
     this.editor.add([...own, ...known]);
-    if (other) this.editor.counting.forget();
+    if (other) this.counts.disown();
     if (!(isFirst || other) || !usual) return;
     this.usual = usual.key;
     this.editor.choose(usual.key);
