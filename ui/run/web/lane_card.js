@@ -294,7 +294,7 @@ export class LaneCard {
     const self = reference === this.index;
     const isEarly = [this.lane, other].some((lane) => lane?.sumAt(time).tokens < EARLY);
     const ratio = other && !self && !isEarly ? speedRatio(this.lane, other, time) : NaN;
-    show(this.speed, known(ratio));
+    show(this.speed, known(ratio) && !onlySpeedup(this.store)); // else the headline has it
     text(this.ratio, known(ratio) ? inWords(ratio) : "");
     text(this.unit, baseline(lanes[reference]) + (isOver ? "" : " so far"));
     show(this.range, false);
@@ -308,7 +308,7 @@ export class LaneCard {
     const { word: how, times, interval } = speedupWords(speedup);
     const isUnclear = speedup.code === "no_clear_difference";
     const name = baseline(lanes[speedup.over]);
-    show(this.speed, !onlySpeedup(this.store)); // else the headline says it
+    show(this.speed, !onlySpeedup(this.store));
     text(this.ratio, times);
     text(this.unit, isUnclear ? `${name}: ${how}` : `${how} than ${name}`);
     text(this.range, interval);
