@@ -184,7 +184,7 @@ def test_a_run_is_stepped_stopped_resumed_and_started_over(visit: Visit) -> None
     page = visit()
     ready(page)
     choose_lanes(page, "Chain", "Plain")
-    endless(page, tokens=400)
+    endless(page, tokens=1000)
     run, stop = page.locator("#pg-run"), page.locator("#pg-stop")
     for rounds in (1, 2):
         page.click("#pg-step")

@@ -22,7 +22,7 @@ const STATES = {
 };
 
 const UNCLEAR =
-  "For a clear answer, make more runs or a longer text. The film was recorded on another machine.";
+  "For a clear answer, make more runs or a longer text. The film shows another machine.";
 
 /**
  * What follows the large number.
