@@ -43,6 +43,7 @@ def test_a_real_model_is_loaded_run_stopped_saved_and_opened(
     names(page, str(real_model), str(real_draft))
     page.click("#md-load")
     ended(page, "done", 300)
+    page.keyboard.press("Escape")  # closes the drawer
     open_view(page, "Run")
     expect(page.locator("#pg-chat")).to_be_visible()
     enter(page, temperature=0, tokens=200)
