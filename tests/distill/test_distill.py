@@ -115,7 +115,7 @@ def test_without_its_state_a_run_goes_on_from_the_drafts_layers(
     found = load_file(file)
     assert len(found.pop("frequent_tokens")) == 100
     for name, weight in found.items():
-        assert torch.allclose(weight.float(), tensors[name].float(), atol=0.02)
+        assert torch.allclose(weight.float(), tensors[name].float(), atol=0.05)
 
 
 def test_the_whole_model_is_an_ordinary_one(folder: Path, tmp_path: Path) -> None:
