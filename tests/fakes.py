@@ -178,7 +178,8 @@ def tiny_model(
     one-hot."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        model = _blank(kind, vocab, kv_heads, context, layers, head_dim)
+        # Transformers changes the default dtype of all threads while it reads weights in one.
+        model = _blank(kind, vocab, kv_heads, context, layers, head_dim).float()
         for name, weight in model.named_parameters():
             with torch.no_grad():
                 _draw(name, weight)
