@@ -255,6 +255,7 @@ class WalkedText:
         self._context = model.open(walk.places)
         self._layout = TreeLayout(self._context, walk.tree)
         self._lengths: dict[int, int] = {}  # of the prefix before each pass
+        self._last_changed = len(walk.starts) - 1  # the pass in which a token was changed last
         self.rows = self._passed(self._tokens, 0)
 
     def again(self) -> torch.Tensor:
@@ -262,11 +263,13 @@ class WalkedText:
         return self._passed(self._tokens, 0)
 
     def changed(self, place: int, token: int) -> torch.Tensor:
-        """The rows with another token at `place`. Only its pass and later ones are repeated."""
+        """The rows with another token at `place`. Only its pass and later ones are repeated, and
+        those whose keys and values are still of the token that was changed before."""
         tokens = [*self._tokens]
         tokens[place] = token
         since = max(i for i, start in enumerate(self._walk.starts) if start <= place)
-        new = self._passed(tokens, since)
+        new = self._passed(tokens, min(since, self._last_changed))
+        self._last_changed = since
         return torch.cat([self.rows[: len(self.rows) - len(new)], new])
 
     def _passed(self, tokens: Sequence[int], since: int) -> torch.Tensor:
