@@ -45,6 +45,12 @@ test("the answer is about a tree drawn by hand, and names the best beside it", (
   assert.equal(answerWords(state), "1 node: 1.00 tokens per step");
 });
 
+test("the best chain has no more levels than a planned tree may have", () => {
+  const state = stateWith([0.98, 0.01], 0.001);
+  assert.match(whyWords(state), /best chain, 16 nodes/);
+  assert.equal(state.plan.levels, 16);
+});
+
 test("the reason compares with a chain, and with a pass over one node", () => {
   const state = stateWith([0.6, 0.2, 0.1], 0.02);
   const { length } = state.plan.parents;

@@ -23,3 +23,11 @@ test("a change of the saved profiles counts only if it affects the chosen clock"
     assert.equal(changes.isChanged(), isChanged);
   }
 });
+
+test("the values of a run are those of its beginning, whatever is typed while it waits", () => {
+  note("run", ["prompt"], ["what runs"]);
+  changes.began([]);
+  note("run", ["prompt"], ["what is typed meanwhile"]);
+  changes.changed();
+  assert.equal(changes.valuesOfRun(), JSON.stringify({ prompt: "what runs" }));
+});

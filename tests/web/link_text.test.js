@@ -31,7 +31,7 @@ const STATES = {
     lane3: ["tuned_chain", "", "sequoia"],
     lane4: ["none", "", "sequoia"],
   },
-  film: { step: 3 },
+  film: { lane: 2, step: 3 },
   lab: {
     vector: "counted-T = 0.6",
     rates: [0.7, 0.1, 0.05, 1e-7],

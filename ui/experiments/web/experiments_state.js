@@ -132,6 +132,7 @@ export class ExperimentsState {
 
   /** The visitor pressed Run. */
   start() {
+    this.error = "";
     this.run = {
       name: this.chosen,
       going: true,

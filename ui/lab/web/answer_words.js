@@ -63,7 +63,7 @@ export function whyWords({ plan, parents, even, profile, basis }) {
 
 function planWords({ plan, even, profile }) {
   const { length } = plan.parents;
-  const chain = bestChain(even, profile, Math.max(plan.largest, 2));
+  const chain = bestChain(even, profile, plan.largest);
   if (length === 1) return slowWords(chain, planner.plainSeconds(profile));
   const beside = plan.levels === length ? gainWords(length, even) : chainWords(chain, plan.speedup);
   return beside + slackWords(plan) + passWords(plan, profile);
@@ -101,9 +101,11 @@ function passWords({ parents: { length }, largest }, { target_seconds: points })
   return `A pass over ${length} nodes takes ${times(ratio)} as long as over one${bound}.${most}`;
 }
 
-// The chain of at least two nodes that is predicted to be fastest.
+// The chain of at least two nodes that is predicted to be fastest, with as many levels as a planned
+// tree may have.
 function bestChain(even, profile, largest) {
-  const growth = planner.bestFirst(even.slice(0, 1), largest, null);
+  const most = Math.max(2, Math.min(largest, planner.levelsFor(largest)));
+  const growth = planner.bestFirst(even.slice(0, 1), most, null);
   const plain = planner.plainSeconds(profile);
   const chains = planner.growthSeconds(growth, profile).map((seconds, i) => {
     const tokens = growth.totals[i];

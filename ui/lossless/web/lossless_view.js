@@ -12,6 +12,9 @@ import { canStop } from "../../shared/web/form_buttons.js";
 const EARLIER = "An earlier test: the form has changed since.";
 
 class LosslessView extends DecoderTest {
+  hasTest = false;
+  hasChanged = false; // a field, since the test began
+
   /**
    * @param {HTMLElement} root
    * @param {(bug: string) => void} test
@@ -24,15 +27,22 @@ class LosslessView extends DecoderTest {
 
   /** @param {Message} message */
   take(message) {
+    const wasGoing = this.isGoing;
     super.take(message);
-    if (!message.shown) return;
-    this.hasTest = true;
-    show(this.earlier, false);
+    if (!wasGoing && (this.isGoing || message.shown)) this.hasChanged = false;
+    this.hasTest ||= Boolean(message.shown);
+    this.note();
   }
 
-  // The visitor changed a field. A test that has ended is an earlier one from now on.
+  // The visitor changed a field. The test on screen, or the one that is going on, is an earlier one
+  // from now on.
   formChanged() {
-    show(this.earlier, Boolean(this.hasTest) && !this.isGoing);
+    this.hasChanged = true;
+    this.note();
+  }
+
+  note() {
+    show(this.earlier, this.hasTest && this.hasChanged && !this.isGoing);
   }
 }
 

@@ -1,7 +1,7 @@
 /* Connects the Run view's Gradio component to the view. */
 import { finishedHere } from "./finished_run.js";
 import { mountRun } from "./run_view.js";
-import { refused } from "./form_changes.js";
+import { refused, valuesOfRun } from "./form_changes.js";
 import { linkMoment, offerShown } from "./link_moment.js";
 import { connectComponent, whenShown } from "../../shared/web/connect_component.js";
 import { canStop, formBeside } from "../../shared/web/form_buttons.js";
@@ -50,15 +50,17 @@ export function connect(element, props, watch, trigger) {
   };
   onModels(forgetOpening);
   const form = () => JSON.stringify(formValues("run"));
-  let begun = ""; // the form's values when the run on screen appeared; "" if it is a recorded one
-  watchFormValues("run", () => store.set({ isEarlier: begun !== "" && form() !== begun }));
+  let begun = ""; // the form's values when the run on screen began; "" if it is a recorded one
+  const noteChanges = () => store.set({ isEarlier: begun !== "" && form() !== begun });
+  watchFormValues("run", noteChanges);
   const receive = (received) => {
     const message = store.following.note(received, store.notice);
     if (!message) return;
     const isNew = message.run && message.run !== store.name;
-    if (isNew) begun = message.meta?.label === "recorded" || message.stored === false ? "" : form();
+    if (isNew) begun = isStored(message) ? "" : message.followed ? form() : valuesOfRun();
     if (isNew && message.done && root.offsetParent) scrollTo(0, 0); // it is read from its top
     store.ingest(message);
+    if (isNew) noteChanges();
     if (message.run) opening ??= message.stored === false && message.run;
     forgetOpening();
     if (message.followed) return;
@@ -79,6 +81,8 @@ export function connect(element, props, watch, trigger) {
   linkMoment("run", store, (values) => trigger("link", values), as);
   offerShown("run", store);
 }
+
+const isStored = ({ meta, stored }) => meta?.label === "recorded" || stored === false;
 
 const LANES = [1, 2, 3, 4];
 

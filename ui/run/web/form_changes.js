@@ -1,13 +1,15 @@
-/* Remembers whether the form was changed since its run began. */
+/* Remembers whether the form was changed since its run began, and what it was then. */
 import { formValues } from "../../shared/web/form_values.js";
 
 const SAVED = "kept:"; // prefix of the field `clock` if it names a saved profile
 /**
  * `since`: whether the form was changed since its run began. `before`: the value of `since` before
  * the last call of `began`. `profile`: the saved profile that the run's times come from, as JSON.
- * @type {{since: boolean, before: boolean, profile?: string}}
+ * `form`: the form's values when the run began, as JSON.
+ * @type {{since: boolean, before: boolean, profile?: string, form?: string}}
  */
 const change = { since: false, before: false };
+const valuesNow = () => JSON.stringify(formValues("run"));
 
 /** @type {(clock: any, profiles?: string[] | null) => string | undefined} */
 const profileOf = (clock, profiles) =>
@@ -21,7 +23,8 @@ const profileOf = (clock, profiles) =>
 export function began(buttons) {
   const { clock, profiles } = formValues("run");
   const before = change.since;
-  Object.assign(change, { since: false, before, profile: profileOf(clock, profiles) });
+  const profile = profileOf(clock, profiles);
+  Object.assign(change, { since: false, before, profile, form: valuesNow() });
   return buttons;
 }
 
@@ -30,6 +33,9 @@ export function began(buttons) {
 export function refused() {
   change.since ||= change.before;
 }
+
+/** @returns {string} the form's values when its run began, as JSON */
+export const valuesOfRun = () => (change.since && change.form) || valuesNow();
 
 /** @returns {boolean} whether the form was changed since its run began */
 export const isChanged = () => change.since;

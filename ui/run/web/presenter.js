@@ -141,7 +141,7 @@ export class Presenter {
     const step = store.view();
     const size = typeSize();
     this.dialog.style.setProperty("--sq-size", size + "px");
-    setIcon(this.playing, store.playing ? "pause" : "play");
+    setIcon(this.playing, store.moves ? "pause" : "play");
     this.paintHead();
     const { lanes } = store;
     const texts = this.texts.take(lanes.length);

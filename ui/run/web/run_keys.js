@@ -94,7 +94,7 @@ export class RunKeys {
       "=": () => view.pan.zoomBy(1.25),
       "-": () => view.pan.zoomBy(0.8),
       0: () => view.pan.zoomFit(),
-      "/": () => tools.find(),
+      "/": () => this.stage.presenter.isOpen || tools.find(),
       p: () => this.stage.presenter.toggle(),
       "?": () => this.stage.presenter.isOpen || this.help(),
       Escape: () => this.escape(),

@@ -103,15 +103,16 @@ export class StepBars {
 
   paint() {
     const { store } = this;
-    if (this.version !== store.version) this.last = null;
-    this.version = store.version;
+    const steps = [store.version, store.chosen].join();
+    if (this.steps !== steps) this.last = null;
+    this.steps = steps;
     text(this.word, store.last < 0 ? "" : store.word);
     const range = this.range();
     this.scrubber.range = range;
     this.readout();
     const { w: wide, h: tall } = this.size;
     if (!wide || !tall) return;
-    const shape = [store.version, range.from, range.to, wide, tall, store.done].join();
+    const shape = [steps, range.from, range.to, wide, tall, store.done].join();
     if (this.shape !== shape) this.draw(range, wide, tall);
     this.shape = shape;
     this.place(this.now, store.at);

@@ -1,8 +1,9 @@
 /* The small picture of the tree that the fields of a lane describe. When a field on which the tree
    depends changes, the page asks the server for the tree. If there is none, the picture is
    hidden. */
+import { onModels } from "./between_tabs.js";
 import { el, show, text } from "./dom.js";
-import { watchFormValues } from "./form_values.js";
+import { formValues, watchFormValues } from "./form_values.js";
 import { TreeThumbnail, isChain, sizeInWords } from "./tree_thumbnail.js";
 
 /** @import { Server } from "./connect_component.js" */
@@ -56,6 +57,12 @@ class FormTree {
     this.askAfter(PAUSE, question);
   }
 
+  /** Ask again, because other models are loaded. */
+  again() {
+    this.#question = "";
+    this.follow(formValues("run"));
+  }
+
   askAfter(pause, question) {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.ask(question), pause);
@@ -101,4 +108,5 @@ export function connect(element, _props, _watch, _trigger, server) {
   const host = element.querySelector(".sq-form-tree");
   const picture = new FormTree(host, host.dataset.lane, server);
   watchFormValues("run", (values) => picture.follow(values));
+  onModels(() => picture.again());
 }

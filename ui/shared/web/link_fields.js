@@ -174,7 +174,7 @@ export const FIELDS = {
     rates: words(80),
     nodes: whole(1, MOST_NODES),
   },
-  film: { step: whole(0, 100_000) },
+  film: { lane: whole(1, 4), step: whole(0, 100_000) },
   tour: {},
   engines: {},
   lossless: {},

@@ -43,7 +43,7 @@ export class PanAndZoom {
     if (!view.frame || next === before) return;
     const box = scroller.getBoundingClientRect();
     const px = at ? at.x - box.left : scroller.clientWidth / 2;
-    const py = at ? at.y - box.top : scroller.clientHeight / 2;
+    const py = (at ? at.y - box.top : scroller.clientHeight / 2) - this.head;
     const x = (scroller.scrollLeft + px) / before;
     const y = (scroller.scrollTop + py) / before;
     view.zoom = next;
