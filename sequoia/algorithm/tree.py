@@ -217,7 +217,10 @@ class Tree:
         order = [next(node for node, degree in graph.in_degree() if degree == 0)]
         parents = [-1]
         for i, node in enumerate(order):
-            below = sorted(graph[node], key=lambda child: graph.nodes[child].get("rank", 0))
+            try:
+                below = sorted(graph[node], key=lambda child: graph.nodes[child].get("rank", 0))
+            except TypeError:
+                raise BadTree("the ranks of siblings are not all numbers") from None
             order += below
             parents += [i] * len(below)
         return cls(tuple(parents))

@@ -64,7 +64,7 @@ def _path(ranks: Any) -> tuple[int, ...]:
 
 def _from_node_link(found: dict[str, Any]) -> Tree:
     try:
-        graph = nx.node_link_graph({"directed": True, **found}, edges="edges")
+        graph = nx.node_link_graph({**found, "directed": True}, edges="edges")
     except (nx.NetworkXError, KeyError, TypeError, AttributeError, ValueError):
         raise BadTree("the nodes and edges are not in networkx's node-link format") from None
     return Tree.from_networkx(graph)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from importlib import import_module
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -65,7 +66,7 @@ def _llama_cpp(pair: Pair, file: Path) -> Decode:
             temp=params.temperature,
             repeat_penalty=1.0,
         )
-        return [token for token, _ in zip(found, range(params.max_new_tokens), strict=False)], None
+        return [*islice(found, params.max_new_tokens)], None
 
     return decode
 

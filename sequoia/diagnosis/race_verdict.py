@@ -62,7 +62,8 @@ def race_verdict(
     trials = max(1, len(ahead)) * looks
     pairs = tuple(_pair_verdict(pair, found, trials, stopped) for pair, found in ahead.items())
     apart = {(pair.faster, pair.slower) for pair in pairs if pair.apart}
-    more = [_more_races(order, compared, apart, trials) for order in orders]
+    next_trials = max(1, len(ahead)) * (looks + 1)  # further races lead to one more verdict
+    more = [_more_races(order, compared, apart, next_trials) for order in orders]
     races = [{race for lane in group for race in lanes[lane].races} for group in groups]
     found = RaceVerdict(
         tuple(lane for order in orders for lane in order),
@@ -76,7 +77,7 @@ def race_verdict(
         max(filter(None, more), default=0) if more and None not in more else None,
         looks,
         clock,
-        tuple(_speedup_ratios(groups, lanes, compared)),
+        tuple(_speedup_ratios(groups, lanes, compared, looks)),
     )
     return replace(
         found,
@@ -172,8 +173,9 @@ def _headline(order: Sequence[int], verdict: RaceVerdict, lanes: Sequence[LaneRu
         return Headline(name, "too_close")
     rival = _rival(order, verdict, lanes)
     kind = lanes[rival].kind
-    several = sum(lanes[lane].kind == kind for lane in order) > 1
-    best = kind if several and lanes[order[0]].kind != kind else ""
+    alike = [lane for lane in order if lanes[lane].kind == kind]
+    is_best = len(alike) > 1 and alike[0] == rival and lanes[order[0]].kind != kind
+    best = kind if is_best else ""
     return Headline(name, "wins", order[0], rival, best)
 
 
@@ -254,17 +256,17 @@ def _more_races(
 
 
 def _speedup_ratios(
-    groups: Sequence[Sequence[int]], lanes: Sequence[LaneRuns], compared: Compared
+    groups: Sequence[Sequence[int]], lanes: Sequence[LaneRuns], compared: Compared, looks: int
 ) -> Iterator[SpeedupRatio]:
     """For each decoder that was compared with plain decoding on both prompts, the ratio of its
-    speed-ups. Nothing unless the race has two prompts."""
+    speed-ups. Nothing unless the race has two prompts. looks: as in `race_verdict`."""
     if len(groups) != 2:
         return
     one, other = (_over_plain(group, lanes, compared) for group in groups)
     prompts = [lanes[group[0]].prompt_name for group in groups]
-    for name, found in one.items():
-        if name in other:
-            yield _speedup_ratio(name, prompts, found, other[name])
+    both = [name for name in one if name in other]
+    for name in both:
+        yield _speedup_ratio(name, prompts, (one[name], other[name]), len(both) * looks)
 
 
 def _over_plain(
@@ -276,12 +278,13 @@ def _over_plain(
 
 
 def _speedup_ratio(
-    name: str, prompts: Sequence[str], one: Comparison, other: Comparison
+    name: str, prompts: Sequence[str], compared: tuple[Comparison, Comparison], trials: int
 ) -> SpeedupRatio:
+    one, other = compared
     log = one.pace - other.pace
     squares = one.variances[0], other.variances[0]
     freedom = _freedom(squares, (one.freedom, other.freedom))
-    reach = critical_value(LEVEL, freedom) * math.sqrt(sum(squares))
+    reach = critical_value(LEVEL / trials, freedom) * math.sqrt(sum(squares))
     larger, smaller = prompts if log >= 0 else reversed(prompts)
     ends = (bounded_exp(abs(log) - reach), bounded_exp(abs(log) + reach))
     return SpeedupRatio(name, larger, smaller, bounded_exp(abs(log)), *ends)

@@ -20,11 +20,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from sequoia.errors import BadLog
-from sequoia.validate_input import whole
+from sequoia.validate_input import number, whole
 
 MOST_CHARS = 4_000_000
 _ENGINES = {"sglang": "SGLang", "tensorrt_llm": "TensorRT-LLM"}  # in AIPerf's records
 _MOST = 2**40  # of a count
+_MOST_DIGITS = 20  # of a number in text
+_MOST_NS = 1e15  # of a pass
 _MOST_DRAFTED = 1024  # tokens of a chain
 
 
@@ -33,7 +35,7 @@ class EngineLog:
     """What a log says. engine: its name. accepted, tried: how many draft tokens were accepted, and
     how many were tried, that is, all before them in their step were accepted. is_least: whether the
     log counts untried tokens as tried, so that the rate is at least this. passes: seconds of a
-    target pass by its number of tokens. positions: for each place of a chain, the share of steps
+    target pass by its number of tokens. positions: for each place of a chain, the share of `steps`
     that accepted the token there and all before it. Without counts, times or places, the rest is 0
     or empty.
     """
@@ -44,6 +46,7 @@ class EngineLog:
     is_least: bool = False
     passes: tuple[tuple[int, float], ...] = ()
     positions: tuple[float, ...] = ()
+    steps: float = 0.0
 
     @property
     def rate(self) -> float:
@@ -72,18 +75,19 @@ def read_log(text: str) -> EngineLog:
         raise BadLog(f"{engines[0]} tried no draft token in this log")
     is_least = any(one.is_least for one in found)
     times = tuple(sorted(passes.items()))
-    return EngineLog(engines[0], accepted, tried, is_least, times, _mean_positions(found))
+    steps = sum(one.steps for one in found)
+    return EngineLog(engines[0], accepted, tried, is_least, times, _mean_positions(found), steps)
 
 
 def _mean_positions(logs: Sequence[EngineLog]) -> tuple[float, ...]:
-    """The positions of all logs together, each weighted with its tries; empty unless all have the
+    """The positions of all logs together, each weighted with its steps; empty unless all have the
     same number of them."""
     counted = [one for one in logs if one.tried]
-    if len({len(one.positions) for one in counted}) != 1:
+    total = sum(one.steps for one in counted)
+    if not total or len({len(one.positions) for one in counted}) != 1:
         return ()
-    total = sum(one.tried for one in counted)
     return tuple(
-        sum(one.tried * one.positions[i] for one in counted) / total
+        sum(one.steps * one.positions[i] for one in counted) / total
         for i in range(len(counted[0].positions))
     )
 
@@ -151,8 +155,8 @@ def _sglang(value: Mapping[str, Any]) -> EngineLog:
 
 def _bench_row(value: Mapping[str, Any]) -> EngineLog:
     size = _count(value["n_prompt"], "n_prompt", 65_536)
-    seconds = value["avg_ns"] / 1e9 if isinstance(value["avg_ns"], int | float) else 0.0
-    is_pass = size > 0 and not value.get("n_gen") and 0 < seconds < 1e6
+    seconds = number(value["avg_ns"], "avg_ns", 0, _MOST_NS, BadLog) / 1e9
+    is_pass = size > 0 and not value.get("n_gen") and seconds > 0
     return EngineLog("llama.cpp", passes=((size, seconds),) if is_pass else ())
 
 
@@ -160,20 +164,20 @@ def _of_histogram(engine: str, histogram: Any, chain: int | None) -> EngineLog:
     """histogram: how many steps accepted 0, 1, 2 ... tokens, as a list or by the number."""
     pairs = histogram.items() if isinstance(histogram, Mapping) else enumerate(_list(histogram))
     counts = Counter[int]()
-    for number, steps in pairs:
-        accepted = _count(_number(number), "a number of accepted tokens", _MOST_DRAFTED)
+    for key, steps in pairs:
+        accepted = _count(_number(key), "a number of accepted tokens", _MOST_DRAFTED)
         counts[accepted] += _count(steps, "a number of steps")
     longest = max(counts, default=0) if chain is None else chain
     if max((one for one, steps in counts.items() if steps), default=0) > longest:
         raise BadLog(f"a step accepted more than the {longest} tokens of its chain")
     accepted = sum(one * steps for one, steps in counts.items())
     ended = sum(steps for one, steps in counts.items() if one < longest)
-    total = counts.total() or 1
+    total = counts.total()
     positions = tuple(
-        sum(steps for one, steps in counts.items() if one >= place) / total
+        sum(steps for one, steps in counts.items() if one >= place) / (total or 1)
         for place in range(1, longest + 1)
     )
-    return EngineLog(engine, accepted, accepted + ended, positions=positions)
+    return EngineLog(engine, accepted, accepted + ended, positions=positions, steps=total)
 
 
 def _of_totals(engine: str, accepted: Any, drafted: Any, steps: int | None) -> EngineLog:
@@ -216,22 +220,26 @@ def _from_lines(text: str) -> Iterator[EngineLog]:
     has_statistics = bool(_STATISTICS.search(text))
     for line in text.splitlines():
         if vllm := _VLLM.search(line):
-            yield _vllm_line(int(vllm[1]), int(vllm[2]), vllm[3])
+            yield _vllm_line(vllm[1], vllm[2], vllm[3])
         elif counts := _STATISTICS.search(line):
-            steps, drafted, accepted = map(int, counts.groups())
-            yield _of_totals("llama.cpp", accepted, drafted, steps)
+            steps, drafted, accepted = map(_number, counts.groups())
+            yield _of_totals("llama.cpp", accepted, drafted, _count(steps, "drafts"))
         elif llama := _LLAMA.search(line):
-            totals.append(_of_totals("llama.cpp", int(llama[1]), int(llama[2]), None))
+            totals.append(_of_totals("llama.cpp", _number(llama[1]), _number(llama[2]), None))
     if not has_statistics:
         yield from totals
 
 
-def _vllm_line(accepted: int, drafted: int, positions: str) -> EngineLog:
+def _vllm_line(accepted: str, drafted: str, positions: str) -> EngineLog:
     """A position's rate is the share of steps that accepted it and all before it."""
-    rates = [float(one) for one in re.findall(r"\d+(?:\.\d+)?", positions)]
-    steps = drafted / len(rates)
-    tried = accepted + steps * max(0.0, 1 - rates[-1])
-    return EngineLog("vLLM", accepted, tried, positions=tuple(rates))
+    found = _of_totals("vLLM", _number(accepted), _number(drafted), None)
+    rates = [
+        number(float(one), "a per-position acceptance rate", 0, 1, BadLog)
+        for one in re.findall(r"\d+(?:\.\d+)?", positions)
+    ]
+    steps = found.tried / max(1, len(rates))
+    tried = found.accepted + steps * (1 - (rates or [0])[-1])
+    return EngineLog("vLLM", found.accepted, tried, positions=tuple(rates), steps=steps)
 
 
 # -- checks ----------------------------------------------------------------------------------------
@@ -244,7 +252,8 @@ def _list(value: Any) -> list[Any]:
 
 
 def _number(value: Any) -> Any:
-    return int(value) if isinstance(value, str) and value.isdecimal() else value
+    is_number = isinstance(value, str) and value.isdecimal() and len(value) <= _MOST_DIGITS
+    return int(value) if is_number else value
 
 
 def _count(value: Any, what: str, most: int = _MOST) -> int:

@@ -67,6 +67,8 @@ def with_draft(pair: Pair, quality: str) -> Pair:
 
 def _noisy_pair(pair: Pair, source: str, noise: float) -> Pair:
     model = {"draft": pair.draft, "target": pair.target}[source]
+    if not isinstance(model, TreeModel):
+        raise BadPair(f"{model.name} has no weights to add noise to")
     if model.placement:
         raise BadPair(
             "the better draft would be a copy of the target, whose weights are not all on one "

@@ -239,7 +239,7 @@ class _Loading:
             lambda: self._tested(hf, source, where),
         )
         if draft:
-            use_rounded_weights(model, of or model)
+            use_rounded_weights(model, of or model, source.text)
         place = ", ".join(filter(None, (str(model.device), model.placement)))
         is_packed = isinstance(model.forward, PackedLlama)
         attention = "" if is_packed else f" with {source.attention} attention"

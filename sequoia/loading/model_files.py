@@ -157,6 +157,7 @@ def refuse_quantised_config(config: Mapping[str, Any], title: str) -> None:
 _SMALL = frozenset(
     {
         CONFIG,
+        "draft_of.json",
         "generation_config.json",
         "tokenizer.json",
         "tokenizer_config.json",

@@ -72,13 +72,17 @@ _NOT_NAMED = re.compile(
     r"(bos|eos|pad|decoder_start)_token_id|do_sample|temperature|top_p|max_(length|new_tokens)"
     r"|num_return_sequences|transformers_version|_.*|.*(cache|output|return|assist|compile).*"
 )
+_NONE_AT_1 = re.compile(r".*penalty|num_beams|num_beam_groups|typical_p|guidance_scale|.*scale")
 
 
 def unused_settings(config: Any) -> list[str]:
     """The settings in a generation config that are not used here and may change the text of
-    `generate`, such as "repetition_penalty = 1.1". Those that are 0, 1 or empty have no effect."""
+    `generate`, such as "repetition_penalty = 1.1". Those that are 0, empty, or 1 and of a kind that
+    multiplies or counts beams have no effect."""
     return [
         f"{name} = {shown(value)}"
         for name, value in config.to_diff_dict().items()
-        if not _NOT_NAMED.fullmatch(name) and value not in (None, 0, 1, [], {})
+        if not _NOT_NAMED.fullmatch(name)
+        and value not in (None, 0, [], {})
+        and not (value == 1 and _NONE_AT_1.fullmatch(name))
     ]

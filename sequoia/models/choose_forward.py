@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from sequoia.algorithm.tree import Tree
-from sequoia.errors import OutOfMemory
+from sequoia.errors import BadModel, OutOfMemory
 from sequoia.models.compare_logits import EXACT, SampleText, Walk, distances, is_half
 from sequoia.models.cuda_graphs import STEP, CudaCapture, Forward, GraphedForward
 from sequoia.models.grouped_attention import grouped_forward
@@ -65,11 +65,19 @@ def use_fast_forward(model: TreeModel, text: Sequence[int] = ()) -> TreeModel:
     return model
 
 
-def use_rounded_weights(draft: TreeModel, of: TreeModel) -> TreeModel:
-    """Make `draft` read the weights of `of` rounded to seven bits, if the forward of `of` is
-    native, and return `draft`. of: itself, or the model that it is a rounded copy of."""
-    if isinstance(of.forward, NativeLlama):
-        draft.forward = of.forward.rounded(of.hf)
+def use_rounded_weights(draft: TreeModel, of: TreeModel, text: Sequence[int] = ()) -> TreeModel:
+    """Make `draft` read the weights of `of` rounded to seven bits, if the forward of `of` is native
+    and the rounded one passes the self-test, and return `draft`. of: itself, or the model that it
+    is a rounded copy of. text: as in `use_fast_forward`."""
+    if not isinstance(of.forward, NativeLlama):
+        return draft
+    usual = draft.forward
+    draft.forward = of.forward.rounded(of.hf)
+    try:
+        self_test(draft, text)
+    except BadModel as problem:
+        draft.forward = usual
+        draft.not_the_fastest = str(problem)
     return draft
 
 

@@ -40,6 +40,8 @@ class Followers:
         token = self.text.pop()
         for gram in self._last():
             self._after[gram] -= Counter([token])  # drops a count of 0
+            if not self._after[gram]:
+                del self._after[gram]
 
     def found(self) -> Mapping[int, int]:
         """How often each token followed the longest of the text's last n-grams that occurred

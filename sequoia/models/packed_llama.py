@@ -65,7 +65,7 @@ class PackedLlama(ABC):
         self._heads: int = attention.q_proj.out_features // self._dim
         self._kv_heads: int = attention.k_proj.out_features // self._dim
         self._rotations: Rotations
-        self._cache_dtype = cache_dtype
+        self.cache_dtype = cache_dtype
         self._embedding = hf.model.embed_tokens.weight
 
     @abstractmethod
@@ -86,7 +86,7 @@ class PackedLlama(ABC):
         x = F.embedding(ids[0], self._embedding).float()
         end = kv_cache.length + kv_cache.written
         rotation = self._rotations(positions[0], end)
-        cached = kv_cache.joint(self._kv_heads, self._dim, self._cache_dtype).narrow(4, 0, end)
+        cached = kv_cache.joint(self._kv_heads, self._dim, self.cache_dtype).narrow(4, 0, end)
         return self._logits(x, rotation, mask, cached, last_only)
 
     @abstractmethod
@@ -213,6 +213,7 @@ class FastLlama(PackedLlama):
         last_only: bool,
     ) -> torch.Tensor:
         rows = len(x)
+        cached = cached[: len(self._layers)]  # in the self-test, only the first layers are computed
         new = cached.narrow(4, cached.shape[4] - rows, rows).unbind()
         for layer, into, keys, values in zip(
             self._layers, new, cached[:, 0].unbind(), cached[:, 1].unbind(), strict=True

@@ -88,7 +88,7 @@ def tested(model: TreeModel, sample: SampleText, farther: float) -> str:
     forward passes, and a faster one raises the error of torch."""
     changed = _test_who_sees_whom(model, sample)
     words = f"{changed} tokens of a tree were changed, and exactly the logits that depend on them"
-    if model.rounding:
+    if model.rounding or getattr(model.forward, "is_rounded", False):
         return f"{words} changed; {_roughly(model, sample)}"
     try:
         with only_first_layers(model.hf) if is_half(model.dtype) else nullcontext(0) as left_out:
@@ -187,7 +187,7 @@ def _in_use(model: TreeModel, dtype: torch.dtype) -> Forward:
 
 
 def _roughly(model: TreeModel, sample: SampleText) -> str:
-    """The result, in words, of comparing a rounded copy's logits for a tree with those of its bare
+    """The result, in words, of comparing a rounded model's logits for a tree with those of its bare
     model: a sanity check. Raises Wrong."""
     walk = _longest_walk(model)
     tokens = walk.tokens(sample.piece(walk.places, 0))

@@ -214,7 +214,8 @@ class Context(DraftContext):
 
     def _cache_bytes(self) -> DeviceBytes:
         model = self.model
-        each = cache_bytes(model.config, self.kv_cache.capacity, model.mask_dtype.itemsize)
+        dtype = getattr(model.forward, "cache_dtype", model.mask_dtype)
+        each = cache_bytes(model.config, self.kv_cache.capacity, dtype.itemsize)
         return Counter({device: each * n for device, n in Counter(model.layer_devices).items()})
 
     @torch.inference_mode()

@@ -102,7 +102,7 @@ def require_shown(recipe: Recipe, runs: Mapping[str, RaceLog]) -> None:
     own = figure(runs[recipe.name])
     bound = figure(runs[other]) if other else 1.0
     ratio = own / bound if way == "faster" else bound / own
-    if way and ratio < (1 if way == "fewer" else CLEAR):
+    if way and (ratio <= 1 if way == "fewer" else ratio < CLEAR):
         raise SequoiaError(
             f"{recipe.name}: {own:.2f}, which is not clearly {way} than {bound:.2f}; record again "
             f"on a quiet machine, or change what {FILE.name} says"

@@ -201,7 +201,9 @@ def _branches(chosen: ChosenTree) -> bool:
 
 
 def _elsewhere(asked: RunRequest, lanes: Sequence[ChosenLane]) -> OtherMachine | None:
-    acceptances = [lane.chosen.acceptance for lane in lanes if lane.chosen.acceptance]
+    acceptances = [
+        lane.chosen.acceptance for lane in lanes if lane.chosen.acceptance and not lane.chosen.pair
+    ]
     return _other_machine(acceptances[0], asked.clock) if acceptances else None
 
 

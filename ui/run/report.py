@@ -44,7 +44,7 @@ from sequoia.exactness.same_tokens import check_text
 from sequoia.measuring.steps_for_texts import expected_steps, fixed_lane
 from sequoia.planning.simulated_step_times import SimulatedClock
 from sequoia.saved_files.race_file import LaneLog, Pool, RaceLog
-from sequoia.saved_files.race_results import Diagnosis, Lossless, Result
+from sequoia.saved_files.race_results import Diagnosis, Lossless, Remedy, Result
 from sequoia.saved_files.run_file import Run, clock_of
 from ui.run.plan import elsewhere_in
 from ui.words import race_verdict as verdict_words
@@ -191,7 +191,7 @@ class FinishedRun:
         if not isinstance(tree, Tree):
             nodes, levels = (statistics.fmean(sizes) for sizes in zip(*tally.sizes, strict=True))
             tree = typical_tree(nodes, levels, acceptance)
-        return diagnose(
+        found = diagnose(
             stats,
             tree,
             base.stats,
@@ -199,6 +199,7 @@ class FinishedRun:
             self.clock.profile if self.clock else machine(self.pair_of(i)),
             speedup(*self._lanes(i)),
         )
+        return _of_own_draft(found) if self.lanes[i].pair else found
 
     def exactness_results(self, reference: Sequence[int] | None) -> Iterator[tuple[int, Lossless]]:
         """For a run at temperature 0, yields (lane index, result) for each lane that has a draft
@@ -368,3 +369,13 @@ def rounded(expected: ExpectedSteps) -> ExpectedSteps:
     """`expected` with as many decimals as a file keeps."""
     steps = tuple(tuple(round(one, 4) for one in of_text) for of_text in expected.steps)
     return ExpectedSteps(expected.tokens, steps)
+
+
+def _of_own_draft(found: Diagnosis) -> Diagnosis:
+    """`found` for a lane with a draft of its own: without changes of the tree, which would be of
+    the pair's draft, and of the small model."""
+
+    def kept(remedies: tuple[Remedy, ...]) -> tuple[Remedy, ...]:
+        return tuple(one for one in remedies if one.change in ("plain", "larger_target"))
+
+    return replace(found, remedies=kept(found.remedies), unclear=kept(found.unclear))

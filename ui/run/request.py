@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sequoia import Pair, SamplingParams, SequoiaError
+from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER, VERIFIERS, verifier_named
 from sequoia.errors import BadPrompt, BadSamplingParams
 from sequoia.planning.simulated_step_times import SimulatedClock
@@ -245,6 +246,6 @@ def _lane_settings(lane: LaneLog) -> tuple[str, str, str]:
     if request:
         kind, *numbers = request
         return kind, ", ".join(str(_int(one)) for one in numbers), lane.verifier
-    largest = max((step.tree for step in lane.run.steps), key=len)
+    largest = max((step.tree for step in lane.run.steps), key=len, default=Tree.chain(1))
     kind, numbers, _ = entry_of(largest)
     return kind, numbers, lane.verifier

@@ -91,13 +91,10 @@ class RunTab(RunHandlers):
         # when the view is first opened, so that other views do without its first run
         stage.come(self.load, None, [stage, form.save, form.example], **ASKED)
         chat = [form.chat, form.example_prompt, form.prompt]
-        blocks.load(
-            self.watch,
-            form.prompt,
-            [self.header, stage, form.run, *chat],
-            concurrency_limit=None,
-            **QUIET,
+        settled = blocks.load(
+            self.watch, None, [self.header, stage, form.run], concurrency_limit=None, **QUIET
         )
+        settled.then(self.chatting, form.prompt, chat, **UNQUEUED)
         self.header.select(self.buttons_now, None, form.buttons, **UNQUEUED)
         self.header.select(self.chatting, form.prompt, chat, **UNQUEUED)
 
@@ -300,9 +297,8 @@ class RunTab(RunHandlers):
 
     # -- the models --------------------------------------------------------------------------------
 
-    async def watch(self, prompt: Any = None) -> AsyncIterator[Updates]:
-        """Updates that show the state of loading, until loading has succeeded or failed. prompt:
-        see `chatting`."""
+    async def watch(self) -> AsyncIterator[Updates]:
+        """Updates that show the state of loading, until loading has succeeded or failed."""
         reported = None
         settled = False
         while not settled:
@@ -313,7 +309,6 @@ class RunTab(RunHandlers):
                 yield {
                     self.header: self._model_host.status_json(),
                     self.form.run: gr.update(value=RUN if settled else LOADING),
-                    **(self.chatting(prompt) if settled else {}),
                 }
             if not settled:
                 await asyncio.sleep(0.2)
@@ -323,11 +318,11 @@ class RunTab(RunHandlers):
 
     def chatting(self, prompt: Any = None) -> Updates:
         """Updates for models with or without a chat template: the "As a chat message" box is shown
-        and ticked, or hidden, and the example prompts are of their kind. prompt: the one in the
-        form. An example for the other kind of models is replaced."""
+        or hidden, and the example prompts are of their kind. prompt: the one in the form. An
+        example for the other kind of models is replaced."""
         pair = self._model_host.pair_now
         able = pair is not None and pair.template is not None
-        updates: Updates = {self.form.chat: gr.update(visible=able, value=True)}
+        updates: Updates = {self.form.chat: gr.update(visible=able)}
         if pair is None:
             return updates
         instead = prompt_instead(prompt, able)

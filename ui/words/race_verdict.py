@@ -58,7 +58,7 @@ def _why(headline: Headline, verdict: RaceVerdict, lanes: Sequence[LaneRuns]) ->
     pair = verdict.pair(headline.winner, headline.rival)
     assert pair is not None  # the rival of a headline is a lane that the winner is faster than
     where = f"On {headline.prompt_name}, " if headline.prompt_name else ""
-    if (winner.kind, rival.kind) == ("chain", "tree") and (why := _why_the_chain(pair, lanes)):
+    if why := _why_fewer_tokens(pair, lanes):
         return f"{where}{_name(rival)}’s {why}." if where else _capital(f"{_name(rival)}’s {why}.")
     mine, other = (f"{_tokens_per_step(lane, pair):.1f}" for lane in (winner, rival))
     emits = "is expected to emit" if pair.expected else "emits"
@@ -109,14 +109,14 @@ def _tokens_per_step(lane: LaneRuns, pair: PairVerdict) -> float:
     return expected or lane.tokens_per_step
 
 
-def _why_the_chain(pair: PairVerdict, lanes: Sequence[LaneRuns]) -> str | None:
-    """Why the tree is slower than the chain: how much longer its steps are, and how much time their
-    extra tokens save. None if that is not why."""
-    chain, tree = lanes[pair.faster], lanes[pair.slower]
-    of_chain = _tokens_per_step(chain, pair)
-    cost = tree.step_seconds - chain.step_seconds
-    tokens = _tokens_per_step(tree, pair) - of_chain
-    saved = tokens * chain.step_seconds / of_chain
+def _why_fewer_tokens(pair: PairVerdict, lanes: Sequence[LaneRuns]) -> str | None:
+    """Why the lane with more tokens per step is the slower one: how much longer its steps are, and
+    how much time their extra tokens save. None if it has no more tokens."""
+    faster, slower = lanes[pair.faster], lanes[pair.slower]
+    fewer = _tokens_per_step(faster, pair)
+    cost = slower.step_seconds - faster.step_seconds
+    tokens = _tokens_per_step(slower, pair) - fewer
+    saved = tokens * faster.step_seconds / fewer
     if tokens <= 0 or cost <= saved:
         return None
     extra = f"{tokens:.1f} extra tokens save only {time_words(saved)}"

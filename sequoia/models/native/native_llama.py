@@ -244,8 +244,8 @@ def pass_threads() -> int:
 @contextmanager
 def one_torch_thread(models: Iterable[Any]) -> Iterator[None]:
     """A context in which torch uses one thread, called from this thread, and native passes as many
-    as torch did before. Without effect if a model's passes are not native, or its vocabulary is
-    large."""
+    as torch did before. Without effect if a model has passes that are not native, or its vocabulary
+    is large."""
     before = torch.get_num_threads()
     if before == 1 or not all(map(_is_small_and_native, models)):
         yield
@@ -260,4 +260,5 @@ def one_torch_thread(models: Iterable[Any]) -> Iterator[None]:
 
 
 def _is_small_and_native(model: Any) -> bool:
-    return getattr(model, "forward_name", "") == NativeLlama.name and model.vocab <= _LARGE_VOCAB
+    forward = getattr(model, "forward_name", NativeLlama.name)  # a lookup has no passes
+    return forward == NativeLlama.name and model.vocab <= _LARGE_VOCAB
