@@ -18,6 +18,7 @@ from sequoia.models.native.native_llama import (
     one_torch_thread,
     pass_threads,
 )
+from sequoia.models.ngram import NGram
 from sequoia.models.tree_forward import TreeModel
 
 
@@ -39,8 +40,12 @@ def native(name: str) -> TreeModel:
     return model.with_forward(forward)
 
 
-def test_a_step_uses_one_thread_outside_its_passes(monkeypatch: pytest.MonkeyPatch) -> None:
-    pair = Pair("tiny", native("target"), native("draft"), lambda *_, **__: {"input_ids": [1, 2]})
+@pytest.mark.parametrize("draft", ["model", "lookup"])
+def test_a_step_uses_one_thread_outside_its_passes(
+    draft: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small = native("draft") if draft == "model" else NGram(native("target").vocab, 512)
+    pair = Pair("tiny", native("target"), small, lambda *_, **__: {"input_ids": [1, 2]})
     decoder = Decoder(pair, "text", SamplingParams(max_new_tokens=9), Tree((-1, 0, 0, 1)))
     decoder.prefill()
     seen = set[tuple[int, int]]()

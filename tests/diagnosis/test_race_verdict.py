@@ -472,3 +472,27 @@ def test_a_verdict_names_its_clock_and_runs_on_several_get_none() -> None:
     for lanes in ([PLAIN, on_clock(tree, A100)], [PLAIN, both]):
         with pytest.raises(BadTrace, match=r"different clocks: '', 'A100, .*same clock"):
             race_verdict(lanes)
+
+
+def test_only_the_fastest_chain_is_called_the_best() -> None:
+    uneven = ((4, 0.01),) * 40 + ((4, 0.06),) * 20
+    lanes = [
+        LaneRuns("Sequoia", "tree", steady(4, 0.02)),
+        LaneRuns("k sequences", "tree", steady(4, 0.025)),
+        LaneRuns("Tuned chain", "chain", (LaneRun(0, 0, uneven),)),
+        LaneRuns("Chain", "chain", steady(4, 0.04)),
+    ]
+    found = race_verdict(lanes)
+    assert found.order == (0, 1, 2, 3)
+    assert found.headlines == (Headline("", "wins", 0, 3, ""),)
+
+
+def test_the_ratio_of_speed_ups_is_corrected_as_the_speed_ups_are() -> None:
+    rng = random.Random(3)
+    lanes = [
+        LaneRuns(name, kind, (replace(run_of(draw, rng), prompt=on),), on)
+        for on in ("code", "prose")
+        for name, kind, draw in (("Plain", "plain", plain_step), ("Sequoia", "tree", drafted(0.02)))
+    ]
+    (once,), (often,) = (race_verdict(lanes, looks=n).speedup_ratios for n in (1, 8))
+    assert often.least < once.least < once.most < often.most

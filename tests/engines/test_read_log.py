@@ -105,6 +105,9 @@ def test_llama_bench_gives_the_times_of_passes() -> None:
         "draft acceptance rate = 0.4 (30 accepted / 13 generated)",
         "SpecDecoding metrics: Mean acceptance length:", "[" * 100_000, "x" * (MOST_CHARS + 1),
         LINE + '\ndraft acceptance rate = 0.4 (13 accepted / 30 generated)',
+        LINE.replace("Accepted: 13", "Accepted: 50"), LINE.replace("0.600", "3.0"),
+        LINE.replace("Drafted: 30", "Drafted: " + 5000 * "9"),
+        '{"n_prompt": 1, "avg_ns": ' + 400 * "9" + "}",
     ],
 )  # fmt: skip
 def test_anything_else_is_refused_in_a_sentence(text: str) -> None:
@@ -121,3 +124,12 @@ def test_a_cut_log_is_read_or_refused() -> None:
             assert read_log(whole[:end]).rate == pytest.approx(RATE)
             read += 1
     assert read > 10
+
+
+def test_several_logs_are_weighted_by_their_steps() -> None:
+    """As one log of all their steps."""
+    parts = ([9, 0, 0, 0, 1], [0, 0, 0, 0, 30])
+    apart = read_log("\n".join(json.dumps({"acceptance_histogram": one}) for one in parts))
+    together = read_log(json.dumps({"acceptance_histogram": [9, 0, 0, 0, 31]}))
+    assert apart.positions == pytest.approx(together.positions)
+    assert apart.rate == pytest.approx(together.rate)

@@ -6,6 +6,7 @@ import pytest
 import torch
 from fakes import tiny_model
 
+from sequoia.models import layers
 from sequoia.models.choose_forward import use_fast_forward
 from sequoia.models.packed_llama import fast_forward
 from sequoia.models.tree_forward import TreeModel
@@ -34,3 +35,12 @@ def test_a_fast_forward_that_fails_is_not_used(monkeypatch: pytest.MonkeyPatch) 
     model = use_fast_forward(TreeModel(tiny_model("llama"), "llama"))
     assert model.forward_name == "transformers"
     assert model.no_fast_forward == "RuntimeError: other shapes"
+
+
+def test_a_large_model_in_bfloat16_gets_the_fast_forward(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only its first layers are compared in float32."""
+    monkeypatch.setenv("SEQUOIA_NATIVE", "off")
+    monkeypatch.setattr(layers, "_FEW", 1000)
+    hf = tiny_model("llama", layers=4).bfloat16()
+    model = use_fast_forward(TreeModel(hf, "llama"))
+    assert (model.forward_name, model.no_fast_forward) == ("fast", "")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 from fakes import tiny_model, tree_logits
 
-from sequoia.models.choose_forward import use_fast_forward
+from sequoia.models.choose_forward import use_fast_forward, use_rounded_weights
 from sequoia.models.native import library
 from sequoia.models.native.library import NoLibrary, native_library
 from sequoia.models.native.native_llama import NativeLlama
@@ -106,3 +107,21 @@ def test_all_instruction_sets_give_the_same_logits(
         for forward, bound in ((native, far), (native.rounded(one.hf), 0.1)):
             one.forward = forward
             assert (tree_logits(one) - expected).abs().mean() < bound
+
+
+def test_rounded_weights_that_are_wrong_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    usual = NativeLlama._matrix
+
+    def wrong(self: NativeLlama, name: str, weight: torch.Tensor) -> dict[str, Any]:
+        found = usual(self, name, weight)
+        scales = f"{name}_scales"
+        return {**found, scales: found[scales] * 0 + 1e-3} if self.is_rounded else found
+
+    draft = use_fast_forward(TreeModel(tiny_model("llama", head_dim=32), "draft"))
+    if not isinstance(draft.forward, NativeLlama):
+        pytest.skip(draft.not_the_fastest or draft.no_fast_forward)
+    assert use_rounded_weights(draft, draft).forward.is_rounded
+    draft = use_fast_forward(TreeModel(tiny_model("llama", head_dim=32), "draft"))
+    monkeypatch.setattr(NativeLlama, "_matrix", wrong)
+    assert not use_rounded_weights(draft, draft).forward.is_rounded
+    assert "cannot run a tree" in draft.not_the_fastest

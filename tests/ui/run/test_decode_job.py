@@ -275,6 +275,9 @@ def test_a_lane_without_a_draft_model_races_and_is_lossless(make: Callable[..., 
     plain, found = results_of(messages)
     assert plain is None
     assert found["lossless"]["kind"] == "exact"
+    advice = found["what_to_try"]  # a tree would be of the small model, which this lane lacks
+    changes = [one["change"] for one in (*advice["remedies"], *advice["unclear"])]
+    assert set(changes) <= {"plain", "larger_target"}
 
 
 @pytest.mark.parametrize("temperature", [0.0, 0.8])

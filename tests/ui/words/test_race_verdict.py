@@ -61,3 +61,11 @@ def test_a_predicted_chain_has_its_label() -> None:
     assert note_words([{**note, "hypothetical": True}]) == [
         f"{words} (hypothetical, from the rates known before the run)."
     ]
+
+
+def test_a_winner_with_fewer_tokens_per_step_wins_by_its_step_time() -> None:
+    slow = lane("Sequoia", "tree", 2, 0.04)
+    (why,) = reasons(race_verdict([PLAIN, slow]), [PLAIN, slow])
+    assert (
+        why == "Sequoia’s steps are 30.0 ms longer, but their 1.0 extra tokens save only 10.0 ms."
+    )
