@@ -275,5 +275,7 @@ def anew(function: str, *inputs: str) -> str:
     form_changes.js returns true. inputs: the names of the inputs after the button's label, the
     function's arguments."""
     when = f"web.{function}({', '.join(inputs)})"
-    label = f"({when} && label === {markup.literal(RESUME)} ? {markup.literal(RUN)} : label)"
+    # not the label itself, which may be old by now: the module is loaded first
+    same = markup.literal(gr.skip())
+    label = f"({when} && label === {markup.literal(RESUME)} ? {markup.literal(RUN)} : {same})"
     return call("run/form_changes", label, ", ".join(["label", *inputs]))
