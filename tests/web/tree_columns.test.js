@@ -21,7 +21,7 @@ test("headings move with their columns even if the width of the grid stays the s
   const columns = new TreeColumns(/** @type {any} */ (node()));
   const leftOf = (col) => {
     const frame = { width: 300, gutter: 9, least: 80, x: (at) => at * col };
-    const view = { frame, zoom: 1, size: { w: 300 }, face: "x", scene: { focus: true } };
+    const view = { frame, zoom: 1, face: "x" };
     columns.paint([{ names: ["now"] }, { names: ["1"] }], /** @type {any} */ (view));
     return columns.spans.items[1].style.left;
   };

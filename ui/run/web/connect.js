@@ -50,14 +50,15 @@ export function connect(element, props, watch, trigger) {
   };
   onModels(forgetOpening);
   const form = () => JSON.stringify(formValues("run"));
-  let begun = ""; // the form's values when the run on screen began; "" if it is a recorded one
+  // The form's values when the run on screen began; "" if it did not begin on this page.
+  let begun = "";
   const noteChanges = () => store.set({ isEarlier: begun !== "" && form() !== begun });
   watchFormValues("run", noteChanges);
   const receive = (received) => {
     const message = store.following.note(received, store.notice);
     if (!message) return;
     const isNew = message.run && message.run !== store.name;
-    if (isNew) begun = isStored(message) ? "" : message.followed ? form() : valuesOfRun();
+    if (isNew) begun = isStored(message) || message.followed ? "" : valuesOfRun();
     if (isNew && message.done && root.offsetParent) scrollTo(0, 0); // it is read from its top
     store.ingest(message);
     if (isNew) noteChanges();

@@ -5,10 +5,10 @@ const SAVED = "kept:"; // prefix of the field `clock` if it names a saved profil
 /**
  * `since`: whether the form was changed since its run began. `before`: the value of `since` before
  * the last call of `began`. `profile`: the saved profile that the run's times come from, as JSON.
- * `form`: the form's values when the run began, as JSON.
- * @type {{since: boolean, before: boolean, profile?: string, form?: string}}
+ * `form`: the form's values when the run began, as JSON; "" if none began.
+ * @type {{since: boolean, before: boolean, profile?: string, form: string}}
  */
-const change = { since: false, before: false };
+const change = { since: false, before: false, form: "" };
 const valuesNow = () => JSON.stringify(formValues("run"));
 
 /** @type {(clock: any, profiles?: string[] | null) => string | undefined} */
@@ -34,8 +34,8 @@ export function refused() {
   change.since ||= change.before;
 }
 
-/** @returns {string} the form's values when its run began, as JSON */
-export const valuesOfRun = () => (change.since && change.form) || valuesNow();
+/** @returns {string} the form's values when its run began, as JSON; "" if none began here */
+export const valuesOfRun = () => change.form && (change.since ? change.form : valuesNow());
 
 /** @returns {boolean} whether the form was changed since its run began */
 export const isChanged = () => change.since;

@@ -26,22 +26,22 @@ export class DecoderTest {
       const { bug } = /** @type {HTMLElement} */ (target).dataset;
       if (bug) test(bug);
     });
+    this.buttons = [...acts.querySelectorAll("button")];
     this.progress = progressBar(acts, "Sampling");
     this.say = makeBanner(acts);
-    this.acts = acts;
     this.mark();
   }
 
   // Mark the button of the decoder that is shown, and no other.
   mark() {
     const { tested } = /** @type {HTMLElement} */ (this.tests.querySelector(".ls-pair")).dataset;
-    for (const one of /** @type {NodeListOf<HTMLElement>} */ (this.acts.querySelectorAll("button")))
-      attr(one, "aria-pressed", String(one.dataset.bug === tested));
+    for (const one of this.buttons) attr(one, "aria-pressed", String(one.dataset.bug === tested));
   }
 
   /** @param {Message} message */
   take({ share, words, error, notice, shown }) {
     this.isGoing = typeof share === "number";
+    for (const button of this.buttons) button.disabled = this.isGoing; // one test at a time
     this.progress(share);
     const told = notice || (this.isGoing && !shown ? words : "");
     this.say(error || told || "", Boolean(error));

@@ -28,11 +28,10 @@ export class TreeColumns {
    * @param {TreeView} view
    */
   paint(columns, view) {
-    const { frame, zoom, size } = view;
+    const { frame, zoom } = view;
     const names = columnNames(columns, view, zoom);
     const width = frame.width * zoom;
-    const offset = view.scene.focus ? 0 : Math.max(0, (size.w - width) / 2);
-    const lefts = columns.map((_, col) => (offset + (frame.x(col) + 1) * zoom).toFixed(1) + "px");
+    const lefts = columns.map((_, col) => ((frame.x(col) + 1) * zoom).toFixed(1) + "px");
     const known = [names, lefts, width].join();
     if (this.#known === known) return;
     this.#known = known;
