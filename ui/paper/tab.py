@@ -87,15 +87,14 @@ FIRST = 8  # claims that are shown at first
 
 def _claims(claims: Sequence[Claim]) -> Markup:
     of_paper = [one for one in claims if one.source != OURS]
-    rest = claims[FIRST:]
-    more = f"{_counted('more', rest)} ({len(claims) - len(of_paper)} is ours, not the paper’s)"
+    more = f"{_counted('more', of_paper[FIRST:])} · and {len(claims) - len(of_paper)} of our own"
     heads = ("Claim", "Paper", "Source", "Label", "Here", "Verdict")
     return report.panel(
         "claims",
         _counted("claims", of_paper),
         [csv_link("claims", [heads, *_claim_rows(claims)])],
         _claim_table(claims[:FIRST]),
-        element("details", element("summary", more), _claim_table(rest)),
+        element("details", element("summary", more), _claim_table(claims[FIRST:])),
         element("details", element("summary", "How to read this"), _say(OF_CLAIMS)),
     )
 

@@ -61,11 +61,11 @@ RULES = {
 
 def gain_words(ratios: Sequence[Ratio]) -> str:
     """The median gain, the smallest and the largest, and in how many cases there is a clear gain:
-    "+11% (−3% to +41%), 27/36"."""
+    "+11% (−3% to +41%), clear in 27 of 36"."""
     gains = [one.ratio.mean - 1 for one in ratios]
     found = score(ratios)
     spread = f"{signed(min(gains))} to {signed(max(gains))}"
-    return f"{signed(median(gains))} ({spread}), {found.higher}/{found.total}"
+    return f"{signed(median(gains))} ({spread}), clear in {found.higher} of {found.total}"
 
 
 def range_words(speedups: Sequence[float]) -> str:

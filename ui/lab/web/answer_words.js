@@ -101,8 +101,8 @@ function passWords({ parents: { length }, largest }, { target_seconds: points })
   return `A pass over ${length} nodes takes ${times(ratio)} as long as over one${bound}.${most}`;
 }
 
-// The chain of at least two nodes that is predicted to be fastest, with as many levels as a planned
-// tree may have.
+// The chain that Run tunes: the longest of at least two nodes within SLACK of the fastest.
+// It may have as many levels as a planned tree.
 function bestChain(even, profile, largest) {
   const most = Math.max(2, Math.min(largest, planner.levelsFor(largest)));
   const growth = planner.bestFirst(even.slice(0, 1), most, null);
@@ -111,7 +111,9 @@ function bestChain(even, profile, largest) {
     const tokens = growth.totals[i];
     return { nodes: i + 1, tokens, seconds, speedup: (tokens * plain) / seconds };
   });
-  return chains.slice(1).reduce((best, one) => (one.speedup > best.speedup ? one : best));
+  const fastest = Math.max(...chains.slice(1).map((one) => one.speedup));
+  const least = Math.max(fastest * (1 - planner.SLACK), Math.min(fastest, 1));
+  return chains.slice(1).findLast((one) => one.speedup >= least);
 }
 
 /**
