@@ -306,7 +306,9 @@ def _parts(
     text = target.config.get_text_config()
     per_layer, rest = usual_run_bytes(text, dtype.itemsize)
     rest += usual_distribution_bytes(where, USUAL_RUN_NODES, text.vocab_size)
-    config = draft.config.get_text_config()
-    draft_cache, draft_rest = usual_run_bytes(config, dtype.itemsize)
-    together = rest + draft_bytes + draft_cache * config.num_hidden_layers + draft_rest
+    together = rest + draft_bytes
+    if draft_bytes:  # a lookup has no cache either
+        config = draft.config.get_text_config()
+        draft_cache, draft_rest = usual_run_bytes(config, dtype.itemsize)
+        together += draft_cache * config.num_hidden_layers + draft_rest
     return parts_of(target.config, dtype), ExtraBytes(per_layer, together)
