@@ -9,6 +9,7 @@ import { keptPlace } from "../../shared/web/tour_place.js";
  * @import { RunVerdict } from "../../run/web/verdict.js"
  */
 
+const WHAT = "A small model drafts a tree of tokens, and the large one verifies it in one pass.";
 const PAPER = "https://arxiv.org/abs/2402.12374";
 
 /** A sentence and two buttons. */
@@ -22,7 +23,7 @@ export class Opening {
     this.store = store;
     this.acts = acts;
     const line = el("p", { class: "run-typical", "data-part": "typical" });
-    claim.after(line);
+    claim.after(el("p", { class: "run-typical", text: WHAT }), line);
     this.words = el("span", {}, line);
     el("a", { href: PAPER, target: "_blank", rel: "noreferrer", text: "The paper" }, line);
     const entry = keptPlace() ? "Resume the tour" : "Take the tour (8 min)";
