@@ -28,7 +28,7 @@ def test_a_claim_opens_its_tables_and_its_experiment(visit: Callable[..., Page])
 
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
-    page.get_by_text("7 more").click()
+    page.get_by_text("6 more").click()
     page.get_by_text("Beats any SpecInfer tree").click()
     page.locator("#pp-view [data-address$=specinfer]").click()
     expect(page.locator(CHOSEN)).to_have_attribute("data-name", "specinfer")
