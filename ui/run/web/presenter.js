@@ -5,7 +5,7 @@
 import { PresenterTree } from "./presenter_tree.js";
 import { promptText, writeToken } from "./written_text.js";
 import { attr, button, el, pool, setIcon, show, sized, text } from "../../shared/web/dom.js";
-import { count, readable } from "../../shared/web/format.js";
+import { count, readable, seconds } from "../../shared/web/format.js";
 import { isHypothetical, isSimulated, paintSimulated } from "../../shared/web/run_words.js";
 import { result } from "../../shared/web/step_words.js";
 
@@ -276,10 +276,12 @@ class PresenterTotals {
     const rows = this.rows.take(lanes.length);
     lanes.forEach((lane, i) => {
       const { node, title, number, bar } = rows[i];
-      const { tokens } = lane.sums[store.shown(lane)];
+      const sum = lane.sums[store.shown(lane)];
+      const { tokens } = sum;
+      const time = store.done && sum === lane.sum ? ` in ${seconds(sum.seconds)}` : "";
       attr(node, "data-row", lane.about.plain ? "plain" : "run");
       text(title, lane.title);
-      text(number, count(tokens, "token"));
+      text(number, count(tokens, "token") + time);
       bar.style.width = (Math.min(1, tokens / all) * 100).toFixed(1) + "%";
     });
   }
