@@ -76,8 +76,8 @@ OFFLOADED = ("offload-llama-2", "offload-llama-3")
 
 # assets/bench/README.md states the bounds of the A100's 7B target and of the offloaded targets. The
 # 13B target's time per token of plain decoding is from a post of Together AI (2024-03-12). Of the
-# L40's rows, the simulation uses only the tokens per step and the tree sizes. The 13B target's launch
-# time, taken from the A100, is probably too long for it.
+# L40's rows, the simulation uses only the tokens per step and the tree sizes. The launch time of
+# the 13B target is that on the A100, probably too long for the L40.
 WITHIN = {"a100-7b": 0.04, "a100-13b": 0.10, "l40-7b": 0.04, "l40-13b": 0.22}
 WITHIN |= dict.fromkeys(OFFLOADED, 0.10)
 
