@@ -237,8 +237,10 @@ def _vllm_line(accepted: str, drafted: str, positions: str) -> EngineLog:
         number(float(one), "a per-position acceptance rate", 0, 1, BadLog)
         for one in re.findall(r"\d+(?:\.\d+)?", positions)
     ]
-    steps = found.tried / max(1, len(rates))
-    tried = found.accepted + steps * (1 - (rates or [0])[-1])
+    if not rates:
+        return found
+    steps = found.tried / len(rates)
+    tried = found.accepted + steps * (1 - rates[-1])
     return EngineLog("vLLM", found.accepted, tried, positions=tuple(rates), steps=steps)
 
 

@@ -72,7 +72,7 @@ _NOT_NAMED = re.compile(
     r"(bos|eos|pad|decoder_start)_token_id|do_sample|temperature|top_p|max_(length|new_tokens)"
     r"|num_return_sequences|transformers_version|_.*|.*(cache|output|return|assist|compile).*"
 )
-_NONE_AT_1 = re.compile(r".*penalty|num_beams|num_beam_groups|typical_p|guidance_scale|.*scale")
+_NONE_AT_1 = re.compile(r".*(penalty|scale)|num_beam(s|_groups)|typical_p")
 
 
 def unused_settings(config: Any) -> list[str]:

@@ -101,8 +101,8 @@ function passWords({ parents: { length }, largest }, { target_seconds: points })
   return `A pass over ${length} nodes takes ${times(ratio)} as long as over one${bound}.${most}`;
 }
 
-// The chain that Run tunes: the longest of at least two nodes within SLACK of the fastest.
-// It may have as many levels as a planned tree.
+// The chain that Run tunes: the longest of at least two nodes within SLACK of the fastest. It may
+// have as many levels as a planned tree.
 function bestChain(even, profile, largest) {
   const most = Math.max(2, Math.min(largest, planner.levelsFor(largest)));
   const growth = planner.bestFirst(even.slice(0, 1), most, null);
