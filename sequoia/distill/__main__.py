@@ -7,13 +7,10 @@ import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
-from functools import partial
 from pathlib import Path
 from statistics import fmean, stdev
-from threading import Thread
 
 import torch
-from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from sequoia.bench.command import option_parser, reports_errors
 from sequoia.distill.shards import Taught, batches, most_frequent, read_shard, shard_kind
@@ -31,14 +28,9 @@ from sequoia.loading.layer_drafts import (
     write_layers,
 )
 from sequoia.loading.load import load_pair
-from sequoia.loading.model_checks import checked_device, refused
-from sequoia.loading.prompt_setup import with_prompts
 from sequoia.measuring.acceptance_teacher_forced import overlaps
 from sequoia.models.pair import Pair
-from sequoia.models.tree_forward import TreeModel
-from sequoia.this_machine.dtypes import narrowest_dtype
 
-_STEPS = 20  # between two lines of progress
 _SAVE = 600  # seconds between two checkpoints
 _SHARDS = "training/shards"
 _STATE = "training/state.pt"
@@ -49,7 +41,6 @@ def main(argv: Sequence[str] | None = None) -> None:
     """The command."""
     options = _parser().parse_args(argv)
     if not options.measure:
-        torch.set_num_threads(max(1, torch.get_num_threads() // 2))  # teaching needs the others
         Run(options).distill()
     pair = load_pair(target=options.target, draft=str(options.out), device=options.device)
     for line in measured(pair, options.out / _SHARDS / HELD_OUT):
@@ -63,7 +54,7 @@ def _parser() -> ArgumentParser:
     add("--out", type=Path, required=True, help="folder of the draft and of its training")
     add("--layers", type=int, nargs="+", help="layers to begin with (default: first three, last)")
     add("--texts", type=Path, nargs="+", default=[], help="text files, or JSONL with text and kind")
-    add("--minutes", type=float, default=60.0, help="time for the training, with earlier runs")
+    add("--minutes", type=float, default=60.0, help="time to teach and train, with earlier runs")
     add("--rate", type=float, default=RATE, help="learning rate")
     add("--batch", type=int, default=8, help="texts of a step")
     add("--device", default="auto", help="auto, cpu, cuda or cuda:NUMBER")
@@ -79,58 +70,50 @@ class Run:
     def __init__(self, options: Namespace) -> None:
         self._options = options
         self._shards: Path = options.out / _SHARDS
-        device = checked_device(options.device)
-        read = partial(AutoModelForCausalLM.from_pretrained, options.target, use_safetensors=True)
-        why = f"cannot load {options.target!r}"
-        self._target = refused(why, lambda: read(dtype=narrowest_dtype(device)))
-        self._target.to(device).eval().requires_grad_(False)
-        self._tokenizer = AutoTokenizer.from_pretrained(options.target)
+        self._pair = load_pair(target=options.target, draft="ngram", device=options.device)
+        self._target = self._pair.target.hf
         count = self._target.config.num_hidden_layers
         layers = options.layers or sorted({*range(min(3, count)), count - 1})
         if not 0 <= min(layers) <= max(layers) < count:
             raise BadModel(f"--layers: the target has the layers 0 to {count - 1}")
-        self._identity = Identity.of(options.target, self._target, self._tokenizer, layers)
-        config = cut_config(self._target.config, layers)
+        self._identity = Identity.of(options.target, self._target, self._pair.tokenizer, layers)
         earlier = is_layer_draft(options.out)
         tensors = stored_layers(options.out) if earlier else cut_layers(self._target, layers)
         tensors.pop(FREQUENT, None)  # the head is reduced when the draft is written
-        self._draft = layer_draft(self._target, config, tensors)
+        self._draft = layer_draft(self._target, cut_config(self._target.config, layers), tensors)
         self._training = Training(self._draft, options.out / _STATE, options.rate)
 
     def distill(self) -> None:
-        """Teach and train at the same time until the time is over, and write the draft. It is also
-        written every _SAVE seconds, and if the training is interrupted."""
-        model = TreeModel(self._target, self._options.target)
-        pair = with_prompts(Pair("", model, model, self._tokenizer), lambda _: None)
-        teacher = Teacher(pair, self._shards, self._options.texts)
+        """Teach and train in turn until the time is over, and write the draft. It is also written
+        every _SAVE seconds, and if the training is interrupted."""
+        teacher = Teacher(self._pair, self._shards, self._options.texts)
         teacher.hold_out()
-        teaching = Thread(target=teacher.teach)
-        teaching.start()
-        while teaching.is_alive() and not any(self._shards.glob("*.pt")):
-            time.sleep(0.1)
-        try:
-            self._train()
-        finally:
-            teacher.stopped = True
-            self._save()
-            teaching.join()
-
-    def _train(self) -> None:
-        """Train until the time is over, and print the progress."""
-        training = self._training
-        texts = batches(self._shards, self._options.batch, training.steps)
         saved = time.monotonic()
-        while (done := training.seconds / (60 * self._options.minutes)) < 1:
-            start = time.monotonic()
-            found = [training.step(next(texts), done) for _ in range(_STEPS)]
-            training.seconds += time.monotonic() - start
-            divergences, overlaps = zip(*found, strict=True)
-            so_far = f"{training.seconds / 60:.1f} minutes, {training.tokens:,} tokens"
-            now = f"divergence {fmean(divergences):.3f}, sum of min(p, q) {fmean(overlaps):.3f}"
-            print(f"{so_far}: {now}", flush=True)
-            if time.monotonic() - saved > _SAVE:
-                self._save()
-                saved = time.monotonic()
+        try:
+            while (done := self._training.seconds / (60 * self._options.minutes)) < 1:
+                self._teach_and_train(teacher, done)
+                if time.monotonic() - saved > _SAVE:
+                    self._save()
+                    saved = time.monotonic()
+        finally:
+            self._save()
+
+    def _teach_and_train(self, teacher: Teacher, done: float) -> None:
+        """Write a shard, train for as long as that took, and print the progress. done: the fraction
+        of the time that is over."""
+        training = self._training
+        start = time.monotonic()
+        teacher.teach()
+        taught = time.monotonic()
+        texts = batches(self._shards, self._options.batch, training.steps)
+        found = list[tuple[float, float]]()
+        while time.monotonic() < 2 * taught - start:
+            found.append(training.step(next(texts), done))
+        training.seconds += time.monotonic() - start
+        divergence, overlap = map(fmean, zip(*found, strict=True))
+        so_far = f"{training.seconds / 60:.1f} minutes, {training.tokens:,} tokens"
+        now = f"divergence {divergence:.3f}, sum of min(p, q) {overlap:.3f}"
+        print(f"{so_far}: {now}", flush=True)
 
     def _save(self) -> None:
         """Write the training's state and the draft."""
@@ -138,7 +121,7 @@ class Run:
         self._training.save()
         if options.whole:
             deepcopy(self._draft).to(self._target.dtype).save_pretrained(options.out)
-            self._tokenizer.save_pretrained(options.out)
+            self._pair.tokenizer.save_pretrained(options.out)
             return
         vocab = self._target.config.vocab_size
         frequent = options.frequent and most_frequent(self._shards, options.frequent, vocab)

@@ -43,8 +43,7 @@ def save(path: Path, value: Any) -> None:
 def write_shard(path: Path, texts: list[Taught]) -> None:
     """Write `texts` to the file `path`. Its name is the kind of text, a hyphen and a number."""
     # clones, because a part of a tensor would be saved with all of that tensor
-    clones = [[part.cpu().clone() for part in text[:3]] for text in texts]
-    save(path, [(*clone, text.begin) for clone, text in zip(clones, texts, strict=True)])
+    save(path, [(*(part.cpu().clone() for part in text[:3]), text.begin) for text in texts])
 
 
 @lru_cache(_READ)

@@ -21,7 +21,6 @@ from sequoia.models.pair import Pair
 from sequoia.text_files import load_json
 
 HELD_OUT = "held-out"  # the folder of the shards for measuring
-_FEW = 8  # rows of a vocabulary that are made wider at once, so that they stay in the cache
 TOP = 64  # tokens of each distribution that are kept, the most probable ones
 _TEXTS = 96  # of a shard, at most
 _TOKENS = 256  # of a text, and at most of an answer
@@ -40,7 +39,6 @@ class Teacher:
         self._model = pair.target.hf
         self._folder = folder
         self._texts = texts_by_kind(files)
-        self.stopped = False
 
     def hold_out(self) -> None:
         """Write the held-out shard of each kind, unless it exists."""
@@ -50,16 +48,13 @@ class Teacher:
                 write_shard(path, self.taught(kind, True, 0))
 
     def teach(self) -> None:
-        """Write further shards until `stopped` is set."""
+        """Write the next shard."""
         [answers, *others] = self._kinds(False)
         turns = [*chain(*([answers, kind] for kind in others))] or [answers]
         numbers = (int(path.stem.rpartition("-")[2]) for path in self._folder.glob("*.pt"))
         number = 1 + max(numbers, default=-1)
-        while not self.stopped:
-            kind = turns[number % len(turns)]
-            write_shard(self._folder / f"{kind}-{number:05d}.pt", self.taught(kind, False, number))
-            number += 1
-            print(f"shard {number}: {kind}", flush=True)
+        kind = turns[number % len(turns)]
+        write_shard(self._folder / f"{kind}-{number:05d}.pt", self.taught(kind, False, number))
 
     def _kinds(self, held_out: bool) -> list[str]:
         return [ANSWERS, *(kind for kind, texts in self._texts.items() if texts[held_out])]
@@ -87,7 +82,7 @@ class Teacher:
 
     def _written(self, prompts: list[Any], stop: frozenset[int]) -> list[Taught]:
         heat = _COLDEST + (1 - _COLDEST) * torch.rand(len(prompts), 1)
-        return answers(self._model, torch.tensor(prompts), heat, stop, _TOKENS)
+        return answers(self._model, torch.tensor(prompts), heat, stop)
 
     def _read(self, texts: list[str], chance: random.Random) -> list[Taught]:
         rows = torch.tensor([self._row(texts, chance) for _ in range(_TEXTS)])
@@ -125,10 +120,8 @@ def _rows(file: Path) -> Iterator[tuple[str, str]]:
 
 def top(logits: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """`ids` and `logs` of a Taught for the logits (n, vocab)."""
-    best = logits.topk(TOP)
-    few = logits.split(_FEW)
-    total = torch.cat([rows.float().logsumexp(-1, keepdim=True) for rows in few])
-    return best.indices.int(), (best.values.float() - total).half()
+    best = logits.float().log_softmax(-1).topk(TOP)
+    return best.indices.int(), best.values.half()
 
 
 @torch.inference_mode()
@@ -142,14 +135,15 @@ def read(model: Any, rows: torch.Tensor) -> list[Taught]:
 
 
 def answers(
-    model: Any, asked: torch.Tensor, heat: torch.Tensor, stop: frozenset[int], new: int
+    model: Any, asked: torch.Tensor, heat: torch.Tensor, stop: frozenset[int]
 ) -> list[Taught]:
-    """Answers of up to `new` tokens to the prompts `asked` (texts, n), sampled at the temperatures
-    `heat` (texts, 1). An answer ends with one of the tokens `stop`."""
+    """Answers of up to _TOKENS tokens to the prompts `asked` (texts, n), sampled at the
+    temperatures `heat` (texts, 1). An answer ends with one of the tokens `stop`."""
     asked = asked.to(model.device)
+    model.lm_head.weight.requires_grad_()  # torch would copy a frozen head for every text
     begin = asked.shape[1] - 1
     drawing = _Drawing(heat.to(model.device))
-    rules = GenerationConfig(max_new_tokens=new, eos_token_id=[*stop] or [-1], pad_token_id=0)
+    rules = GenerationConfig(max_new_tokens=_TOKENS, eos_token_id=[*stop] or [-1], pad_token_id=0)
     found = model.generate(
         asked,
         rules,
@@ -158,17 +152,12 @@ def answers(
     )
     # no distribution is known before the last token of the prompt and after the whole text
     ids, logs = (functional.pad(torch.stack(kept, 1), (0, 0, begin, 1)) for kept in drawing.kept)
-    ends = [_end(row, begin + 1, stop) for row in found.tolist()]
+    stops = torch.isin(found[:, begin + 1 :], torch.tensor([*stop], device=found.device)).int()
+    ends = begin + 1 + (stops.cumsum(1) - stops == 0).sum(1)  # each with its first stop token
     return [
         Taught(found[row, :end].int(), ids[row, :end], logs[row, :end], begin)
-        for row, end in enumerate(ends)
+        for row, end in enumerate(ends.tolist())
     ]
-
-
-def _end(tokens: list[int], begin: int, stop: frozenset[int]) -> int:
-    """The length of a text up to and with the first token of `stop` from `begin` on."""
-    ends = (at + 1 for at in range(begin, len(tokens)) if tokens[at] in stop)
-    return next(ends, len(tokens))
 
 
 class _Drawing(LogitsProcessor):

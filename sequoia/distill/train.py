@@ -34,15 +34,12 @@ class Training:
         self.steps = self.tokens = 0
         self.seconds = 0.0
         self._layers = draft.model.layers.float().requires_grad_(True)
-        self._optimizer = torch.optim.AdamW(
-            self._layers.parameters(), betas=(0.9, 0.95), weight_decay=0.01
-        )
+        self._optimizer = torch.optim.AdamW(self._layers.parameters(), betas=(0.9, 0.95))
         if path.exists():
             state = torch.load(path, map_location=draft.device)
             self._layers.load_state_dict(state["layers"])
             self._optimizer.load_state_dict(state["optimizer"])
             self.steps, self.tokens, self.seconds = state["progress"]
-        self._first = self.steps
 
     def save(self) -> None:
         """Write the state to the file."""
@@ -66,7 +63,7 @@ class Training:
         loss = _DIVERGENCE * kl.mean() - overlap.clamp(min=_LEAST).log().mean()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(self._layers.parameters(), 1.0)
-        warm = min(1, (1 + self.steps - self._first) / _WARM_UP)
+        warm = min(1, (1 + self.steps) / _WARM_UP)
         for group in self._optimizer.param_groups:
             group["lr"] = self._rate * warm * max(_LAST_RATE, min(1, (1 - done) / _FALL))
         self._optimizer.step()
@@ -87,7 +84,7 @@ def compared(
     for the tokens in the lists and for `others` random ones, which stand for all the rest.
     """
     device = draft.device
-    head = draft.lm_head.weight
+    head = draft.lm_head.weight.detach()
     places = _places(texts, chance)
     ids = torch.stack([texts[row].ids[at] for row, at in places]).to(device)
     logs = torch.stack([texts[row].logs[at] for row, at in places]).to(device).float()

@@ -71,7 +71,6 @@ def _short(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(teach, "_TEXTS", 4)
     monkeypatch.setattr(teach, "_TOKENS", 24)
     monkeypatch.setattr(teach, "_DRAWN", 50)
-    monkeypatch.setattr(command, "_STEPS", 2)
 
 
 def run(folder: Path, out: Path, *more: str) -> int:

@@ -10,6 +10,7 @@ import torch
 from transformers import AutoModelForCausalLM
 
 from sequoia.assets_folder import BUNDLED_PAIR
+from sequoia.distill import teach
 from sequoia.distill.shards import Taught
 from sequoia.distill.teach import TOP, answers, prompts, read
 
@@ -22,9 +23,14 @@ def target() -> Any:
     return AutoModelForCausalLM.from_pretrained(BUNDLED_PAIR / "target", dtype=torch.float32).eval()
 
 
+@pytest.fixture(autouse=True)
+def _short(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(teach, "_TOKENS", NEW)
+
+
 def answered(target: Any, temperature: float, stop: int) -> list[Taught]:
     torch.manual_seed(0)
-    return answers(target, PROMPTS, torch.full((3, 1), temperature), frozenset({stop}), NEW)
+    return answers(target, PROMPTS, torch.full((3, 1), temperature), frozenset({stop}))
 
 
 def logs_along(target: Any, tokens: torch.Tensor) -> torch.Tensor:
