@@ -104,6 +104,16 @@ test("the address changes once a view has stopped changing", async (t) => {
   assert.equal(page.location.hash, "#run&step=3");
 });
 
+test("the Back button changes the view, but not the name of the run on screen", async () => {
+  const link = await open("?run=first#run");
+  link.followAddress();
+  link.rememberInAddress({ run: "second", stored: true });
+  page.location.href = `${BASE}?run=first#learn/tour`;
+  page.heard.popstate();
+  assert.equal(openedView(), "tour");
+  assert.equal(page.location.href, `${BASE}?run=second#learn/tour`);
+});
+
 test("a form's first report, or one without a change, does not change the address", async (t) => {
   await open("");
   const { note } = await import("../../ui/shared/web/form_values.js");

@@ -1,5 +1,6 @@
 /* Finds out whether a different option of a menu was chosen; ui/shared/layout.py says why this is
-   needed. Also closes a menu that is left with the Tab key: gradio 6.31 leaves it open. */
+   needed. Also closes a menu that is left with the Tab key: gradio 6.31 leaves it open. With the
+   Escape key, a menu closes without the drawer around it. */
 
 /** @type {Record<string, any>} the current option of each menu that has had the focus */
 const before = {};
@@ -44,7 +45,14 @@ function skipLists() {
     list.setAttribute("tabindex", "-1");
 }
 
+function closeNothingElse(event) {
+  const isOpen = event.target.getAttribute?.("aria-expanded") === "true";
+  if (event.key === "Escape" && isOpen && event.target.matches("[role=combobox]"))
+    event.preventDefault();
+}
+
 document.addEventListener("focusout", closeMenu);
+document.addEventListener("keydown", closeNothingElse, true);
 document.addEventListener("pointerdown", () => (tabbed = false), true);
 document.addEventListener(
   "keydown",

@@ -32,6 +32,9 @@ const views = new Map();
 let pending = null;
 /** @type {Map<string, number>} by view, the timer that will update the address */
 const timers = new Map();
+/** @type {string | null | undefined} the name of the run on screen: null if the server has not
+ * stored that run, undefined before the first message */
+let runOnScreen;
 
 /**
  * Register a view. Applies the values from the address that wait for it.
@@ -72,7 +75,10 @@ export function sayIn(view, words) {
  * visitor opens to the browser's history. */
 export function followAddress() {
   onOpened(() => write("pushState"));
-  window.addEventListener("popstate", follow);
+  window.addEventListener("popstate", () => {
+    nameRun(); // the Back button changes the view, not the run
+    follow();
+  });
   if (location.hash) follow();
 }
 
@@ -179,8 +185,14 @@ export function showAddress(address, how = "replaceState") {
  */
 export function rememberInAddress({ run, stored }) {
   if (!run || stored === undefined) return;
-  const url = new URL(window.location.href);
-  if (stored) url.searchParams.set("run", run);
+  runOnScreen = stored ? run : null;
+  nameRun();
+}
+
+function nameRun() {
+  if (runOnScreen === undefined) return;
+  const url = new URL(location.href);
+  if (runOnScreen) url.searchParams.set("run", runOnScreen);
   else url.searchParams.delete("run");
-  if (url.href !== window.location.href) showAddress(url);
+  if (url.href !== location.href) showAddress(url);
 }
