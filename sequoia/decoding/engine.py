@@ -39,8 +39,8 @@ class Decoder:
     """The state of one run: the tokens known so far, and both models' caches. tree: one Tree
     for all steps, or another TreeChoice that gives each step its own. has_heads: whether to fill
     in `residual_heads` of the traces, outside a step's measured time. They exist only above
-    temperature 0, and never with Traversal or in steps that a GPU verifies. Raises BadPrompt,
-    BadSamplingParams or OutOfMemory."""
+    temperature 0, and never with a verifier that starts at the leaves, nor in steps that a GPU
+    verifies. Raises BadPrompt, BadSamplingParams or OutOfMemory."""
 
     def __init__(
         self,

@@ -247,7 +247,8 @@ class Speedup:
 
 def speedup(run: LaneRuns, plain: LaneRuns) -> Speedup:
     """The speed-up of `run` over `plain`, with its 95% confidence interval, over all races in which
-    both ran. Both must have at least one step that took more than 0 seconds."""
+    both ran, whatever other lanes there are. `race_verdict` corrects its intervals for those. Both
+    must have at least one step that took more than 0 seconds."""
     found = compare_pair(run, plain)
     if found is None:
         return Speedup(run.tokens / run.seconds * plain.seconds / plain.tokens)

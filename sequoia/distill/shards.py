@@ -41,9 +41,11 @@ def save(path: Path, value: Any) -> None:
 
 
 def write_shard(path: Path, texts: list[Taught]) -> None:
-    """Write `texts` to the file `path`. Its name is the kind of text, a hyphen and a number."""
+    """Write `texts` to the file `path`, and print its name, which is the kind of text, a hyphen and
+    a number."""
     # clones, because a part of a tensor would be saved with all of that tensor
     save(path, [(*(part.cpu().clone() for part in text[:3]), text.begin) for text in texts])
+    print(f"taught {len(texts)} texts: {path}", flush=True)
 
 
 @lru_cache(_READ)

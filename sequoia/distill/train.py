@@ -97,10 +97,9 @@ def compared(
         states = draft.model(inputs_embeds=embedded, use_cache=False).last_hidden_state
         states = states[torch.tensor(places, device=device).unbind(1)]
         logits = F.linear(states, head[torch.cat((listed, rest))]).float()
-    # each token of `rest` stands for as many
-    each = (len(head) - len(listed)) / max(1, len(rest))
+    # each token of `rest` stands for as many of all that are not listed
     weight = torch.zeros_like(logits[0])
-    weight[len(listed) :] = math.log(each)
+    weight[len(listed) :] = math.log((len(head) - len(listed)) / max(1, len(rest)))
     at = {heat: _of_listed(logits / heat + weight, columns) for heat in TEMPERATURES}
     p = _with_rest(logs)
     q = _with_rest(at[1.0])

@@ -68,7 +68,7 @@ test("a run that ended without a speed-up says why there is no chart", () => {
     const store = { version: 1, time: 1, arrived: [{}], done };
     const speedup = { panel, why, none: "No speed-up", make: () => null, shows: "", at: 0 };
     const tokens = { ...speedup, shows: [1, 1, 1, done, 300].join(), chart: { size: { w: 300 } } };
-    const charts = made(RunCharts, { store, tokens, speedup });
+    const charts = made(RunCharts, { store, tokens, figures: [tokens, speedup] });
     charts.draw();
     clearTimeout(charts.waiting);
     return why.textContent;

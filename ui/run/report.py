@@ -83,8 +83,7 @@ class FinishedRun:
     """A run that has ended. prompt: the prompt of lanes that have none of their own. acceptances:
     the acceptance that each lane's tree was fitted to, None for a fixed shape. clock: the simulated
     clock that timed all lanes, None if their times were measured here. expected: the expected steps
-    of each lane, None where they are not known. base: the index of the first plain lane, None if
-    there is none."""
+    of each lane, None where they are not known."""
 
     pair: Pair
     prompt: str
@@ -97,6 +96,7 @@ class FinishedRun:
 
     @property
     def base(self) -> int | None:
+        """The index of the first plain lane, None if there is none."""
         return next((i for i, lane in enumerate(self.lanes) if lane.is_plain), None)
 
     def by_prompt(self) -> Iterator[tuple[tuple[int, ...], FinishedRun]]:
@@ -145,8 +145,8 @@ class FinishedRun:
         shared = common_tokens(*tokens)
         return len(tokens[0]) != len(tokens[1]) and shared >= SAME_TEXT * min(map(len, tokens))
 
-    def _lanes(self, i: int) -> tuple[LaneRuns, LaneRuns]:
-        """Lane i and the plain lane, as the verdict compares them."""
+    def _lane_and_plain(self, i: int) -> tuple[LaneRuns, LaneRuns]:
+        """Lane i, which is not plain, and the plain lane."""
         assert self.base is not None
         expected = self.expected or (None,) * len(self.lanes)
         lane, plain = (
@@ -160,7 +160,7 @@ class FinishedRun:
         them too. They are then those of many runs, because the tokens of one would have to be
         rounded."""
         stats = self.tallies[i].stats
-        lane, plain = self._lanes(i)
+        lane, plain = self._lane_and_plain(i)
         found = compare_pair(lane, plain)
         if found is None or not found.expected:
             return stats
@@ -197,7 +197,7 @@ class FinishedRun:
             base.stats,
             acceptance,
             self.clock.profile if self.clock else machine(self.pair_of(i)),
-            speedup(*self._lanes(i)),
+            speedup(*self._lane_and_plain(i)),
         )
         return _of_own_draft(found) if self.lanes[i].pair else found
 

@@ -158,7 +158,6 @@ def without_replacement(
 SEQUOIA = Verifier(
     key="sequoia",
     label="Sequoia",
-    drawn="without replacement",
     about="children are sampled without replacement, and each is tested against what is left of "
     "the target’s distribution after the rejected ones; on a chain this is standard speculative "
     "sampling.",

@@ -23,7 +23,6 @@ def with_replacement(
 SPECINFER = Verifier(
     key="specinfer",
     label="SpecInfer",
-    drawn="with replacement",
     about="sampled with replacement, so siblings may carry the same token.",
     colour=("#2e7d32", "#7fd184"),
     marker="triangle-left",

@@ -40,7 +40,6 @@ def match(
 TOP_K_MATCH = Verifier(
     key="topk",
     label="top-k match",
-    drawn="",
     about="the children are the draft’s top tokens; the target samples its own token and keeps the "
     "child that matches.",
     colour=("#3949ab", "#9aa8ff"),

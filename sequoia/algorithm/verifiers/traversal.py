@@ -125,12 +125,10 @@ def _enter(
 TRAVERSAL = Verifier(
     key="traversal",
     label="Traversal",
-    drawn="without replacement, verified from the leaves",
     about="drawn as in Sequoia, but whole paths are tested, from the leaves up; on a chain this is "
     "block verification.",
     colour=("#946200", "#f5c04f"),
     marker="bowtie",
     draw=lambda chance, q, counts: chance.without_replacement(q, counts),
     verify=traverse,
-    chain_label="Block verification",
 )

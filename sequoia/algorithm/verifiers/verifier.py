@@ -78,7 +78,6 @@ class Verifier:
 
     key: the name in saved files and arguments.
     label: the name on the page.
-    drawn: words that follow the label in a menu, such as how children are drawn; may be "".
     about: how it works, in words that follow the label and a colon in a tooltip.
     colour, marker: its look in charts: the colours of the light and the dark theme, and Plotly's
         name of the marker.
@@ -86,14 +85,12 @@ class Verifier:
     verify(tree, tokens, p, q, chance): verifies one step.
     chances(p, q, tokens): see `Chances`. None for a rule that starts at the leaves.
     reject: how a rejection changes R and D (see sequoia.py) for the next sibling. None if the rule
-        does not use `walk`.
+        starts at the leaves, or accepts a child only if it is the token that the target has drawn.
     on_gpu: the rule on a GPU. None if steps can only be verified on the host.
-    chain_label: the label to use if the tree is a chain; "" to use `label` for chains too.
     """
 
     key: str
     label: str
-    drawn: str
     about: str
     colour: tuple[str, str]
     marker: str
@@ -102,7 +99,6 @@ class Verifier:
     chances: Chances | None = None
     reject: Reject | None = None
     on_gpu: OnGpu | None = None
-    chain_label: str = ""
 
     @property
     def from_leaves(self) -> bool:

@@ -56,6 +56,7 @@ export class RunCharts {
     this.speedup = this.figure("speedup-so-far", "Speed-up so far", NO_SPEEDUP, () =>
       this.ratioFigure(),
     );
+    this.figures = [this.tokens, this.speedup];
     addTerm(this.tokens.panel.titleBox, "decode time", "clock", "sq-word sq-dim");
     const note = { class: "run-note sq-dim", "data-part": "ratio-words" };
     this.words = el("p", note, this.speedup.panel.foot);
@@ -105,7 +106,7 @@ export class RunCharts {
   /** Hide the charts, which show the previous run. */
   clear() {
     this.at = -PAUSE;
-    for (const figure of [this.tokens, this.speedup]) {
+    for (const figure of this.figures) {
       figure.shows = "";
       figure.panel.root.dataset.empty = "yes";
       delete figure.chart.node.dataset.drawn; // there is nothing to save
@@ -122,14 +123,13 @@ export class RunCharts {
 
   /** Of the charts that do not show the newest state, the one drawn least recently, if any. */
   get stale() {
-    const old = [this.tokens, this.speedup].filter(({ shows }) => shows !== this.state);
+    const old = this.figures.filter(({ shows }) => shows !== this.state);
     return old.sort((a, b) => a.at - b.at)[0];
   }
 
   /** Draw both charts again, because the colour theme may have changed. */
   drawAgain() {
-    this.tokens.shows = "";
-    this.speedup.shows = "";
+    for (const figure of this.figures) figure.shows = "";
     this.drawSoon();
   }
 
