@@ -763,3 +763,13 @@ def test_hostile_texts_stay_texts(page: Page) -> None:
     assert page.locator(".run-stage img").count() == 0
     assert "<img src=x" in flow(page, 0)
     assert "\u202e" not in text(page, ".run-stage")
+
+
+def test_bars_are_visible_in_forced_colours(page: Page) -> None:
+    page.emulate_media(forced_colors="active")
+    pictures = []
+    for t in (0.1, None):
+        still(page, invented(), t)
+        pictures.append(page.locator(".run-bar").first.screenshot())
+    page.emulate_media(forced_colors="none")  # the tests after this one share the tab
+    assert pictures[0] != pictures[1]
