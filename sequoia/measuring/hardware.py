@@ -37,7 +37,7 @@ from sequoia.validate_input import number, whole
 
 # nodes of the timed target passes; densest at the usual sizes of trees planned for a CPU
 SIZES = (1, 2, 4, 6, 8, 12, 16, 32, 64, 128)
-_PREFIX = 256  # tokens before a timed pass
+_PREFIX = 128  # tokens before a timed pass: about the middle of a text of usual length
 WIDTHS = (1, 2, 4, 8, 16, 32)  # nodes of the timed draft passes
 CHAIN = 6  # nodes of the chain from which the overhead of a level is computed
 OVERHEAD_SIZES = (1, CHAIN, 16, 61)  # nodes of the trees whose overhead is measured
@@ -50,6 +50,8 @@ PASSES = 0.8  # share of the time spent on passes; the rest is spent on whole st
 # About as many draft passes as a step with a planned tree has. The first one is slower, because the
 # target's pass has replaced the draft's weights in the processor's cache.
 _DRAFTS_A_STEP = 4
+# Plain decoding for so long brings as much of a small model into the processor's cache as fits.
+_PLAIN_SECONDS = 0.02
 # With enough time and context, at least this many steps are decoded to measure the overhead.
 _STEPS = 32
 # a usual acceptance vector; trees with this shape are as bushy as planned ones
@@ -161,7 +163,7 @@ def _rounds(
     """Run a warm-up round and up to `rounds` timed rounds. Each pass stores its own times. As in
     decoding, several draft passes alternate with one target pass. Passes timed alone would look
     faster, because no other model's weights displace theirs from the processor's cache. A pass over
-    one node, as in plain decoding, follows another target pass.
+    one node follows others over one node, as in plain decoding.
     """
     start = time.perf_counter()
     turns = max(len(targets), len(drafts))
@@ -172,8 +174,7 @@ def _rounds(
         ):
             draft.run(_DRAFTS_A_STEP)
             if target.size == 1:  # plain decoding has no draft
-                target.run()
-                target.times.pop()
+                target.warm_up(_PLAIN_SECONDS)
             target.run()
             used = (time.perf_counter() - start) / seconds
             progress(min(max((done - 1 + turn / turns) / rounds, used), 1.0) * PASSES)
@@ -275,6 +276,13 @@ class Pass:
         found = self.times[-1]
         self.times.clear()
         return found
+
+    def warm_up(self, seconds: float) -> None:
+        """Run passes for at least `seconds`, without storing their times."""
+        start = time.perf_counter()
+        while time.perf_counter() - start < seconds:
+            self.run()
+            self.times.pop()
 
     def run(self, times: int = 1) -> None:
         """Run `times` passes in a row and append their mean seconds to `self.times`. It is a mean

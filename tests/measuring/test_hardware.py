@@ -36,7 +36,7 @@ def test_a_profile_of_a_tiny_pair_is_valid_and_names_its_source() -> None:
     assert (profile.source, profile.date, profile.prefix_length) == (
         "measured",
         date.today().isoformat(),
-        pair.limit // 2,
+        128,
     )
     assert (profile.target, profile.draft, profile.dtype) == ("target", "draft", "float32")
     assert profile.device.startswith("cpu (1 thread, ")

@@ -28,7 +28,7 @@ class EnginesTab:
 
     def build(self) -> None:
         """Lay the view out in the current container."""
-        side, main = side_and_main("en")
+        side, main = side_and_main("en", "Log and machine")
         with side:
             self.log = gr.Textbox(label="Log of an engine", lines=8, max_lines=16, elem_id="en-log")
             with gr.Row(elem_classes="pg-chips"):

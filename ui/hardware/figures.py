@@ -170,9 +170,12 @@ def _figure(*traces: Any, **layout: Any) -> go.Figure:
 
 
 def _short(name: str) -> str:
-    """`name` cut to fit into a legend, and escaped."""
-    cut = name if len(name) <= MAX_LEGEND else name[: MAX_LEGEND - 1].rstrip(" ,") + "…"
-    return plotly_text(cut)
+    """`name` to fit into a legend, and escaped. The middle is left out, because names often differ
+    at the end."""
+    if len(name) <= MAX_LEGEND:
+        return plotly_text(name)
+    half = MAX_LEGEND // 2
+    return plotly_text(f"{name[:half].rstrip(' ,')}…{name[1 - half :].lstrip()}")
 
 
 def _curve(

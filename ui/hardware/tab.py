@@ -63,7 +63,7 @@ class HardwareTab(SessionView[ProfileJob]):
 
     def build(self) -> None:
         """Lay the view out in the current container."""
-        side, main = side_and_main("hw")
+        side, main = side_and_main("hw", "Machine and settings")
         with side:
             self.form = HardwareForm(self._limits.measures, self._runs.profiles)
         with main:

@@ -34,7 +34,7 @@ class LosslessTab(SessionView[LosslessJob]):
 
     def build(self) -> None:
         """Lay the view out in the current container."""
-        side, main = side_and_main("ls")
+        side, main = side_and_main("ls", "Decoder and settings")
         with side:
             self.form = lossless_form()
         with main:

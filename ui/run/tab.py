@@ -62,7 +62,7 @@ class RunTab(RunHandlers):
 
     def build(self) -> None:
         """Lay the view out in the current container."""
-        side, main = side_and_main("pg")
+        side, main = side_and_main("pg", "Prompt and settings")
         with side:
             trees = FormTrees(self._model_host, self._limits)
             self.form = run_form(trees, self.profiles, recordings.film(self._film))

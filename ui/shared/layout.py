@@ -22,14 +22,18 @@ PLACES: dict[str, dict[str, str]] = load_json(ASSETS / "places.json")
 FIRST = "film"  # the view that the page opens with
 
 
-def side_and_main(view: str) -> tuple[gr.Column, gr.Column]:
+def side_and_main(view: str, form: str = "") -> tuple[gr.Column, gr.Column]:
     """The left column for a form and the right one for its results. The ids of their elements begin
-    with `view`."""
+    with `view`. form: what the form has, for the button that opens it in a narrow window."""
     with gr.Row(elem_id=f"{view}-page", elem_classes="pg-page", equal_height=False):
-        return (
-            gr.Column(elem_id=f"{view}-side", elem_classes="pg-side", scale=0, min_width=276),
-            gr.Column(elem_id=f"{view}-main", elem_classes="pg-main", min_width=480),
-        )
+        side = gr.Column(elem_id=f"{view}-side", elem_classes="pg-side", scale=0, min_width=276)
+        main = gr.Column(elem_id=f"{view}-main", elem_classes="pg-main", min_width=480)
+    if form:
+        with main:
+            opens = gr.Button(form, size="sm", elem_classes="pg-show-form")
+        toggle = call("shared/form_side", "web.toggleForm()")
+        opens.click(None, None, None, js=toggle, api_visibility="private")
+    return side, main
 
 
 def drawn(

@@ -18,7 +18,6 @@ import { RunVerdict } from "./verdict.js";
 import { Banners } from "../../shared/web/banners.js";
 import { button, el, show, tell } from "../../shared/web/dom.js";
 import { readable } from "../../shared/web/format.js";
-import { showForm } from "../../shared/web/form_side.js";
 import { openView } from "../../shared/web/navigation.js";
 
 /**
@@ -76,9 +75,6 @@ export class RunView {
     this.banners = new Banners(store, frame, page.follow);
     const back = () => openView("tour");
     button(frame, { text: "Back to the tour", part: "back-to-tour", cls: "run-back", act: back });
-    const form = () => showForm(root, true);
-    if (page.run)
-      button(frame, { text: "Prompt and settings", part: "form", cls: "run-settings", act: form });
     this.verdict = new RunVerdict(store, frame, page);
     this.leftOut = el("p", { class: "run-note sq-dim", "data-part": "left-out" }, frame);
     this.grid = el("div", { class: "run-lanes sq-cells", "data-part": "lanes" }, frame);
