@@ -389,7 +389,7 @@ TAB_STOPS = """() => [...document.querySelectorAll(
 
 def test_the_lab_has_few_tab_stops_and_arrow_keys_reach_the_rest(page: Page) -> None:
     """Guards against a tab stop for each of 31 bars, 9 shapes and 30 terms."""
-    page.evaluate("made.ingest({ measurable: true })")
+    page.evaluate("made.take({ measurable: true })")
     settle(page)
     page.locator(".sq-lab button").first.focus()
     stops = 1
@@ -482,7 +482,7 @@ def test_measuring_asks_for_way_prompts_and_a_typed_text(page: Page) -> None:
     """The visitor chooses how to measure, and chooses prompts or types a text. The page sends the
     choices to the server and shows the answer."""
     page.evaluate(
-        "made.ingest({ measurable: true, ways: [{ key: 'decode', label: 'on-policy' },"
+        "made.take({ measurable: true, ways: [{ key: 'decode', label: 'on-policy' },"
         " { key: 'own', label: 'teacher' }], prompts: [{ key: 'code', label: 'code' },"
         " { key: 'typed', label: 'your own text' }] })"
     )
@@ -498,12 +498,12 @@ def test_measuring_asks_for_way_prompts_and_a_typed_text(page: Page) -> None:
         {"temperature": "0.3", "top_p": "1", "prompts": "typed", "way": "own", "text": "for x in"},
     ]
     assert page.inner_text(part("measure")) == "Stop"
-    page.evaluate("made.ingest({ count: { error: 'your text: too long' } })")
+    page.evaluate("made.take({ count: { error: 'your text: too long' } })")
     assert refused(page, "count-text") == "Not measured: your text: too long."
     assert page.inner_text(part("measure")) == "Measure"
     page.click(part("measure"))
     assert page.locator(part("count-refused")).is_hidden()
-    page.evaluate("made.ingest({ count: { share: 0, words: 'stopped', over: true } })")
+    page.evaluate("made.take({ count: { share: 0, words: 'stopped', over: true } })")
     assert (page.inner_text(part("count-words")), page.inner_text(part("measure"))) == (
         "stopped",
         "Measure",
@@ -513,7 +513,7 @@ def test_measuring_asks_for_way_prompts_and_a_typed_text(page: Page) -> None:
 def test_a_vector_is_called_measured_only_while_it_is_the_measured_one(page: Page) -> None:
     """Guards against the label "measured" on figures that a visitor changed: by key, by typing, by
     adding a rank, or by choosing another vector."""
-    page.evaluate("message => made.ingest(message)", counted([0.5, 0.25], 40, "code"))
+    page.evaluate("message => made.take(message)", counted([0.5, 0.25], 40, "code"))
     assert origin_of(page) == "measured code"
     assert page.inner_text(part("count-words")) == "Last measurement: code; in use above."
     bar = page.locator('.sq-lab-bar[data-rank="1"]')
@@ -541,9 +541,9 @@ def test_a_vector_is_called_measured_only_while_it_is_the_measured_one(page: Pag
 
 
 def test_a_count_of_models_that_were_replaced_is_hypothetical(page: Page) -> None:
-    models = "pair => made.ingest({ measurable: true, pair, survey: { measured: [] } })"
+    models = "pair => made.take({ measurable: true, pair, survey: { measured: [] } })"
     page.evaluate(models, "one")
-    page.evaluate("message => made.ingest(message)", counted([0.5, 0.25], 40, "code"))
+    page.evaluate("message => made.take(message)", counted([0.5, 0.25], 40, "code"))
     assert page.evaluate(f"{STATE}.isHypothetical") is False
     page.evaluate(models, "two")
     page.locator(part("counted")).get_by_role("button", name="Use").click()
@@ -567,7 +567,7 @@ def test_another_profile_chooses_another_tree_at_once_and_is_shown_as_not_measur
     here = page.evaluate(f"{STATE}.profile")
     page.evaluate(
         (
-            "other => made.ingest({ profiles: [{ key: 'kept:x', name: 'offloading', note: 'flat', "
+            "other => made.take({ profiles: [{ key: 'kept:x', name: 'offloading', note: 'flat', "
             "label: 'as on “offloading” (recorded)', profile: other }] })"
         ),
         json.loads(SLOW.to_json()),
@@ -583,7 +583,7 @@ def test_another_profile_chooses_another_tree_at_once_and_is_shown_as_not_measur
     assert page.inner_text(part("basis")) == "hypothetical"
     assert page.inner_text(part("best")) == f"{answer(wanted)} plain decoding"
     page.evaluate(
-        "other => made.ingest({ profiles: ["
+        "other => made.take({ profiles: ["
         "{ key: 'new', name: 'new', label: 'new', profile: other }, "
         "{ key: 'kept:x', name: 'offloading', label: '', note: '', profile: other }] })",
         json.loads(SLOW.to_json()),
@@ -596,7 +596,7 @@ def test_another_profile_chooses_another_tree_at_once_and_is_shown_as_not_measur
     assert "measured here" not in page.inner_text(part("clock-words"))
     assert len(page.evaluate(f"{STATE}.parents")) < len(wanted.tree)
     page.select_option(part("clock"), "new")
-    page.evaluate("made.ingest({ profiles: [] })")
+    page.evaluate("made.take({ profiles: [] })")
     settle(page)
     assert (page.input_value(part("clock")), page.evaluate(f"{STATE}.profile")) == ("here", here)
 

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { pack, unpack } from "../../ui/shared/web/packed_data.js";
-import { runData } from "../../ui/run/web/save_run.js";
+import { pageName, runData, saveShown, titleOf } from "../../ui/run/web/save_run.js";
 import { recordedMeta } from "../../ui/shared/web/recorded.js";
-import { filled, pageName, saveRecording, titleOf } from "../../ui/shared/web/save_page.js";
+import { filled } from "../../ui/shared/web/save_page.js";
 
 const HOSTILE = [
   "</script><script>window.pwned=1</script>",
@@ -66,7 +66,9 @@ test("the name of a saved file contains the date of its run, if that is valid", 
 test("if a run cannot be saved, a message says why and what to do", async () => {
   const said = async (store) => {
     const found = [];
-    await saveRecording({ ...store, set: ({ error }) => found.push(error) }, null);
+    const view = { store: { ...store, set: ({ error }) => found.push(error) } };
+    Object.assign(globalThis, { document: { querySelector: () => ({ view }) } });
+    await saveShown();
     return found.join();
   };
   const none = await said({ arrived: [] });

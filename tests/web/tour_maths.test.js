@@ -8,7 +8,8 @@ import * as draws from "../../ui/tour/web/draws.js";
 import { seeded } from "../../ui/shared/web/random.js";
 import { guessingCost, timesOne } from "../../ui/tour/web/pass_cost.js";
 import * as placing from "../../ui/tour/web/placing.js";
-import { recordedStep, rescueOf } from "../../ui/tour/web/tree_step.js";
+import { rescueOf } from "../../ui/tour/web/tree_step.js";
+import { recordedStep } from "../../ui/shared/web/step_view.js";
 
 const json = (name) => JSON.parse(readFileSync(new URL(`../../assets/${name}`, import.meta.url)));
 const TOUR = json("lessons/tour.json");

@@ -88,7 +88,7 @@ def busy_buttons(start: gr.Button, stop: gr.Button, busy: bool) -> Updates:
 def link_button(form: str, tab: str) -> None:
     """The button that copies a link to what `tab` shows. Its id begins with `form`."""
     link = gr.Button("Copy link", size="sm", min_width=60, elem_id=f"{form}-link")
-    script = call("shared/copy_link", f"web.copy({markup.literal(tab)})")
+    script = call("shared/page_link", f"web.copyLink({markup.literal(tab)})")
     link.click(None, None, None, js=script, api_visibility="private")
 
 

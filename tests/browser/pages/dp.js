@@ -2,12 +2,12 @@
 import { PAPER } from "../../../ui/lab/web/acceptance_vectors.js";
 import { DpTable } from "../../../ui/lab/web/dp/dp_table.js";
 import { dpPartition } from "../../../ui/lab/web/dp/dp_tree.js";
-import { mountDp } from "../../../ui/lab/web/dp/dp_view.js";
+import { Dp } from "../../../ui/lab/web/dp/dp_view.js";
 
 window.modules = { DpTable, dpPartition };
 const state = { rates: PAPER, n: 75, levels: 8 };
 const chosen = [];
-const dp = mountDp(document.getElementById("host"), {
+const dp = new Dp(document.getElementById("host"), {
   getState: () => state,
   onSelect: (parents) => {
     chosen.push(parents);

@@ -2,12 +2,12 @@
 import { publishRun } from "../../../ui/shared/web/between_tabs.js";
 import * as planner from "../../../ui/shared/web/planner.js";
 import * as vectors from "../../../ui/lab/web/acceptance_vectors.js";
-import { mountLab } from "../../../ui/lab/web/lab_view.js";
+import { Lab } from "../../../ui/lab/web/lab_view.js";
 
 window.modules = { planner, vectors, publishRun };
 const sent = [];
 window.readings = {}; // by text, what the server answers
-const made = mountLab(document.querySelector(".sq-lab"), {
+const made = new Lab(document.querySelector(".sq-lab"), {
   trigger: (name, data) => sent.push([name, data]),
   readTree: async (text) => window.readings[text],
 });
@@ -26,6 +26,6 @@ const profile = {
   level_overhead: 0.0001,
   versions: [],
 };
-made.ingest({ profile, most: 1024 });
+made.take({ profile, most: 1024 });
 made.state.set({ n: 64, levels: null }); // the tests start from a tree of this size
 Object.assign(window, { sent, made });

@@ -1,8 +1,7 @@
 /* Shows one step of a run in canned.json, without the Run view and the app: a step at temperature 1
    whose walk goes down five levels. */
 import { StepStage } from "../../../ui/shared/web/step_stage.js";
-import { viewStep } from "../../../ui/shared/web/step_view.js";
-import { topology } from "../../../ui/shared/web/tree_layout.js";
+import { recordedStep } from "../../../ui/shared/web/step_view.js";
 
 const options = { source: "recorded", hasCard: true };
 const stage = new StepStage(document.getElementById("host"), options);
@@ -11,9 +10,7 @@ const events = [];
 
 /** Show step `i` of `run`, which has the form of the runs in canned.json. */
 function showStep(run, i) {
-  const { steps, trees, pieces, meta } = run;
-  const texts = new Map(Object.entries(pieces));
-  const view = viewStep(steps[i], topology(trees[steps[i].tree]), texts, meta);
+  const view = recordedStep(run, i);
   stage.show(view);
   return view;
 }

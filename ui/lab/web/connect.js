@@ -1,7 +1,7 @@
 /* Joins the Lab's component to its view. */
 import { choicesOf } from "./lab_choices.js";
 import { linkLab } from "./lab_link.js";
-import { mountLab } from "./lab_view.js";
+import { Lab } from "./lab_view.js";
 import { acceptanceLine, recordedOrigin, timesLine } from "./sources.js";
 import * as shapes from "./tree_shapes.js";
 import { connectComponent } from "../../shared/web/connect_component.js";
@@ -10,8 +10,6 @@ import { copyLink } from "../../shared/web/page_link.js";
 import * as planner from "../../shared/web/planner.js";
 import { recordedLabel } from "../../shared/web/recorded.js";
 import { savePage } from "../../shared/web/save_page.js";
-
-/** @import { Lab } from "./lab_view.js" */
 
 /**
  * Called from the component's js_on_load with the arguments that Gradio passes.
@@ -24,15 +22,15 @@ import { savePage } from "../../shared/web/save_page.js";
 export function connect(element, props, watch, trigger, server) {
   /** @type {HTMLElement} */
   const root = element.querySelector(".sq-lab");
-  const view = mountLab(root, {
+  const lab = new Lab(root, {
     trigger,
     save: saveLab,
     copy: () => copyLink("lab"),
     readTree: async (text) => JSON.parse(await server.read_tree(text)),
   });
-  const job = { trigger, isBusy: () => view.lab.editor.counting.busy };
-  connectComponent(root, props, watch, { ...view, take: view.ingest }, { job });
-  linkLab(view.lab);
+  const job = { trigger, isBusy: () => lab.editor.counting.busy };
+  connectComponent(root, props, watch, lab, { job });
+  linkLab(lab);
 }
 
 /**
@@ -47,7 +45,6 @@ export async function saveLab(lab) {
       name: "sequoia-lab.html",
       title: "Sequoia: a tree by design",
       data: { ...labData(lab), facts: labFacts(lab) },
-      hasCharts: true,
     });
   } catch (failure) {
     lab.answer.say(`Not saved: ${failure.message}`);

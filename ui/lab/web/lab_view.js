@@ -3,7 +3,7 @@ import { AcceptanceCounts } from "./acceptance_counts.js";
 import { AcceptanceEditor } from "./acceptance_editor.js";
 import * as vectors from "./acceptance_vectors.js";
 import { Curves, Margins } from "./curves.js";
-import { mountDp } from "./dp/dp_view.js";
+import { Dp } from "./dp/dp_view.js";
 import { Answer } from "./answer.js";
 import { LabState } from "./lab_state.js";
 import { LabTree } from "./lab_tree.js";
@@ -92,7 +92,7 @@ export class Lab {
     const keeps = { savePage: save && (() => save(this)), copyLink: copy };
     this.tree = new LabTree(grid, state, keeps, readTree);
     this.machine = new MachinePanel(grid, state, this.canRun);
-    this.dp = mountDp(element, {
+    this.dp = new Dp(element, {
       getState: () => ({ rates: state.even, n: state.n, levels: state.cap }),
       onSelect: (parents) =>
         state.set({ hand: state.past.replace(state.hand, parents), shown: "hand" }),
@@ -149,10 +149,8 @@ export class Lab {
     return !first || (own.length > 0 && this.isUntouched);
   }
 
-  /** @param {LabMessage | string} message */
-  take(message) {
-    /** @type {LabMessage} */
-    const data = typeof message === "string" ? JSON.parse(message) : message;
+  /** @param {LabMessage} data */
+  take(data) {
     const { profile, profiles, clock, most, count } = data;
     const { counting } = this.editor;
     for (const name of KNOWN) if (name in data) this.known[name] = data[name];
@@ -179,15 +177,4 @@ export class Lab {
     this.usual = usual.key;
     this.editor.choose(usual.key);
   }
-}
-
-/**
- * Build the Lab inside `element`.
- * @param {HTMLElement} element
- * @param {Options} [options]
- * @returns {{ingest: (message: LabMessage | string) => void, state: LabState, lab: Lab}}
- */
-export function mountLab(element, options) {
-  const made = new Lab(element, options);
-  return { ingest: (message) => made.take(message), state: made.state, lab: made };
 }

@@ -1,6 +1,6 @@
 /* The Lab in a saved page. */
 import { choose } from "./lab_choices.js";
-import { mountLab } from "./lab_view.js";
+import { Lab } from "./lab_view.js";
 import { openSavedPage } from "../../shared/web/opened_page.js";
 
 /**
@@ -11,11 +11,11 @@ export const openPage = () =>
   openSavedPage(
     (stage, { known, choices }) => {
       stage.classList.add("sq-lab");
-      const view = mountLab(stage);
-      Object.assign(stage, { view });
-      view.lab.machine.place = "the machine this page was saved on";
-      view.ingest(known);
-      choose(view.lab, choices);
+      const lab = new Lab(stage);
+      Object.assign(stage, { view: lab });
+      lab.machine.place = "the machine this page was saved on";
+      lab.take(known);
+      choose(lab, choices);
     },
     ({ facts }) => facts,
   );

@@ -19,7 +19,7 @@ export async function openSavedPage(show, facts) {
     const { data, plotly } = await unpack(document.getElementById("saved-data").textContent);
     /** @type {HTMLScriptElement} */
     const { nonce } = document.querySelector("script[nonce]");
-    if (plotly) el("script", { nonce, text: plotly }, document.head);
+    el("script", { nonce, text: plotly }, document.head);
     const head = document.querySelector(".saved-head div");
     for (const fact of facts(data)) el("p", { text: fact }, head);
     show(stage, data);

@@ -248,7 +248,7 @@ export class StepTimeline {
   }
 }
 
-/** Which picture is shown. A subclass defines `step`, `turn` and `turnTo`. */
+/** Which picture is shown. A subclass defines `step`, `turn` and `stand`. */
 export class StepMotion {
   /** @type {number | null} index of the picture that is shown; null for the result */
   picture = null;
@@ -265,9 +265,18 @@ export class StepMotion {
     throw new Error("a subclass must define turn()");
   }
 
-  /** @type {(phase: string) => void} shows the first picture of a phase */
-  turnTo() {
-    throw new Error("a subclass must define turnTo()");
+  /** @type {(picture: number | null) => void} shows one picture of the step; null: the result */
+  stand() {
+    throw new Error("a subclass must define stand()");
+  }
+
+  /**
+   * Show the step's first picture of a phase. Nothing happens if the phase has no picture.
+   * @param {string} phase
+   */
+  turnTo(phase) {
+    const first = this.line?.first(phase) ?? -1;
+    if (first >= 0) this.stand(first);
   }
 
   /**
@@ -394,16 +403,11 @@ export class SlowMotion extends StepMotion {
     const to = (this.picture ?? most) + by;
     if (to > most && at < last) this.show(at + 1, 0);
     else if (to < 0 && at > 0) this.show(at - 1, null);
-    else this.show(at, Math.max(0, Math.min(most, to)));
+    else this.stand(Math.max(0, Math.min(most, to)));
   }
 
-  /**
-   * Show the step's first picture of a phase. Nothing happens if the phase has no picture.
-   * @param {string} phase
-   */
-  turnTo(phase) {
-    const first = this.line?.first(phase) ?? -1;
-    if (first >= 0) this.show(this.store.at, first);
+  stand(picture) {
+    this.show(this.store.at, picture);
   }
 
   show(i, picture) {

@@ -67,11 +67,6 @@ export class StepPlayer extends StepMotion {
     this.stand(Math.max(0, Math.min(this.most, to)));
   }
 
-  turnTo(phase) {
-    const first = this.line?.first(phase) ?? -1;
-    if (first >= 0) this.stand(first);
-  }
-
   /**
    * Stop playing and show one picture.
    * @param {number | null} picture null: the result
@@ -81,14 +76,6 @@ export class StepPlayer extends StepMotion {
     this.picture = picture === null || picture >= this.most ? null : picture;
     this.clock = this.begin();
     this.changed();
-  }
-
-  /**
-   * Stop playing and show the picture at a moment of real time.
-   * @param {number} seconds since the step began
-   */
-  standAt(seconds) {
-    if (this.line) this.stand(this.line.frameAtClock(seconds));
   }
 
   // -- playing ------------------------------------------------------------------------------------

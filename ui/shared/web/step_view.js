@@ -1,5 +1,6 @@
 /* Derives from a step what a picture of it needs, such as the state of every node. Pure. */
 import { visible } from "./format.js";
+import { topology } from "./tree_layout.js";
 import VERIFIERS from "./verifiers.json" with { type: "json" };
 
 /**
@@ -68,6 +69,17 @@ export function secondsOf({ seconds }) {
  */
 export const draftedOf = ({ emitted, verdict: { path } }) =>
   Math.min(emitted.length, path.length - 1);
+
+/**
+ * Prepare a step of a recorded run for a picture.
+ * @param {{meta: Meta, trees: number[][], pieces: Record<string, string>, steps: Step[]}} run
+ * @param {number} i index of the step
+ * @returns {StepView}
+ */
+export function recordedStep({ meta, trees, pieces, steps }, i) {
+  const step = steps[i];
+  return viewStep(step, topology(trees[step.tree]), new Map(Object.entries(pieces)), meta);
+}
 
 /**
  * Prepare a step for a picture.

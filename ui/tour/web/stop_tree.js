@@ -1,11 +1,12 @@
 /* The fourth stop of the tour: one recorded step, in which a second guess is kept where a chain
    would have ended. */
 import { StepStage } from "../../shared/web/step_stage.js";
+import { recordedStep } from "../../shared/web/step_view.js";
 import { ChoiceControl } from "./controls.js";
 import { Stop } from "./stop.js";
 import { openQuestion } from "./tour_state.js";
 import { keepChance } from "./draws.js";
-import { recordedStep, rescueOf } from "./tree_step.js";
+import { rescueOf } from "./tree_step.js";
 
 /** @import { Tour } from "./tour_view.js" */
 

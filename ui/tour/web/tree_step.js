@@ -1,24 +1,8 @@
 /* A step in which the target rejected the draft's first guess for a token and kept the second. Also
    what a chain, which has no second guess, would have given there. */
 import { chainEnd } from "../../shared/web/step_words.js";
-import { topology } from "../../shared/web/tree_layout.js";
-import { viewStep } from "../../shared/web/step_view.js";
 
-/**
- * @import { StepView, Trial } from "../../shared/web/step_view.js"
- * @import { Recorded } from "./tour_view.js"
- */
-
-/**
- * One step of a recorded run, prepared for a picture.
- * @param {Recorded} run
- * @param {number} i index of the step
- * @returns {StepView}
- */
-export function recordedStep({ meta, trees, pieces, steps }, i) {
-  const step = steps[i];
-  return viewStep(step, topology(trees[step.tree]), new Map(Object.entries(pieces)), meta);
-}
+/** @import { StepView, Trial } from "../../shared/web/step_view.js" */
 
 /**
  * @typedef {object} Rescue

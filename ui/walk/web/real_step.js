@@ -6,8 +6,7 @@ import { count, readable } from "../../shared/web/format.js";
 import { Refusal } from "../../shared/web/refusal.js";
 import { shownStep } from "../../shared/web/between_tabs.js";
 import { chainEnd } from "../../shared/web/step_words.js";
-import { viewStep } from "../../shared/web/step_view.js";
-import { topology } from "../../shared/web/tree_layout.js";
+import { recordedStep } from "../../shared/web/step_view.js";
 
 /**
  * @import { StepView } from "../../shared/web/step_view.js"
@@ -188,7 +187,7 @@ export class RealStep {
   goTo(i) {
     const run = this.runs.get(this.menu.value);
     if (!run) return;
-    const { trees, steps, pieces, meta } = run;
+    const { steps, meta } = run;
     this.at = Math.max(0, Math.min(steps.length - 1, i));
     this.refusal.say("");
     this.field.value = String(this.at + 1);
@@ -196,9 +195,7 @@ export class RealStep {
     this.back.disabled = this.at === 0;
     this.next.disabled = this.at === steps.length - 1;
     attr(this.field, "aria-label", `Step, from 1 to ${steps.length}`);
-    const step = steps[this.at];
-    const view = viewStep(step, topology(trees[step.tree]), new Map(Object.entries(pieces)), meta);
-    this.on.take(view, meta.label);
+    this.on.take(recordedStep(run, this.at), meta.label);
   }
 }
 
@@ -212,12 +209,11 @@ function ofFirstTree(run) {
 
 // Index of the first step whose first rejected child is followed by an accepted sibling; 0 if there
 // is none.
-function tellingStep({ trees, steps, pieces, meta }) {
-  const texts = new Map(Object.entries(pieces));
-  const isTelling = (step) => {
-    const view = viewStep(step, topology(trees[step.tree]), texts, meta);
+function tellingStep(run) {
+  const isTelling = (_step, i) => {
+    const view = recordedStep(run, i);
     const at = chainEnd(view);
     return at >= 0 && view.trials[at + 1].accepted;
   };
-  return Math.max(0, steps.findIndex(isTelling));
+  return Math.max(0, run.steps.findIndex(isTelling));
 }

@@ -321,11 +321,3 @@ export class Dp {
 
 const clamp = (value, low, high) => Math.max(low, Math.min(high, value));
 const same = (a, b) => a.n === b.n && a.levels === b.levels && a.b === b.b;
-
-/**
- * Build the DP table inside `element`.
- * @param {HTMLElement} element
- * @param {Options} options
- * @returns {Dp}
- */
-export const mountDp = (element, options) => new Dp(element, options);
