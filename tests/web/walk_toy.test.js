@@ -1,8 +1,9 @@
 // The toy of the Walk tab: typed distributions, presets, moments of a step, and positions.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { seenBy } from "../../ui/shared/web/tree_layout.js";
 import { momentAt } from "../../ui/walk/web/moment.js";
-import { misplaced, positionsOf, positionWords, seenBy } from "../../ui/walk/web/positions.js";
+import { misplaced, positionsOf, positionWords } from "../../ui/walk/web/positions.js";
 import { PRESETS } from "../../ui/walk/web/presets.js";
 import { exactly } from "../../ui/walk/web/exact.js";
 import { limitsOf, passes } from "../../ui/walk/web/rules/limit.js";

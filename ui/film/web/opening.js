@@ -1,6 +1,6 @@
 /* What the film adds to the verdict: how typical its prompt is, and where to go from here. */
 import { button, el, show, text } from "../../shared/web/dom.js";
-import { readable } from "../../shared/web/format.js";
+import { capital, readable } from "../../shared/web/format.js";
 import { openView } from "../../shared/web/navigation.js";
 import { keptPlace } from "../../shared/web/tour_place.js";
 
@@ -39,7 +39,7 @@ export class Opening {
     const [low, high] = opening.range.map((one) => one.toFixed(1) + "×");
     text(
       this.words,
-      `${label[0].toUpperCase()}${label.slice(1)} on ${readable(device)} at temperature ` +
+      `${capital(label)} on ${readable(device)} at temperature ` +
         `${params.temperature}. Over ${opening.prompts.length} prompts, the median is ` +
         `${opening.median.toFixed(1)}×, and most lie between ${low} and ${high}. `,
     );

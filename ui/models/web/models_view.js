@@ -5,6 +5,7 @@ import { PairTable } from "./pair_table.js";
 import { connectComponent, whenShown } from "../../shared/web/connect_component.js";
 import { attr, el, scrollBox, show, tell, text } from "../../shared/web/dom.js";
 import { canStop } from "../../shared/web/form_buttons.js";
+import { count } from "../../shared/web/format.js";
 import { makeBanner, makePanel, progressBar } from "../../shared/web/panel.js";
 
 /**
@@ -207,14 +208,12 @@ class LoadedPair {
   }
 }
 
-const tokens = (count) => count.toLocaleString("en") + " tokens";
-
 function facts({ target, draft, vocab, limit, why, notes }) {
   return [
     ...modelFacts("Large model", target),
     ...modelFacts("Small model", draft),
-    ["Vocabulary", tokens(vocab)],
-    ["Context", tokens(limit) + (why ? ": " + why : "")],
+    ["Vocabulary", count(vocab, "token")],
+    ["Context", count(limit, "token") + (why ? ": " + why : "")],
     ...notes,
   ];
 }

@@ -1,6 +1,6 @@
-/* What has arrived of a run with its one to four lanes. Independent of the DOM. */
+/* What has arrived of a run with its one to four lanes. Painted at most once per frame. Independent
+   of the DOM. */
 import { CHAINS, LaneRun } from "./lane_run.js";
-import { Painted } from "./painted.js";
 import { Following } from "../../shared/web/following.js";
 import { topology } from "../../shared/web/tree_layout.js";
 
@@ -55,13 +55,16 @@ const KEPT = ["notes", "error", "notice", "results", "analysis", "verdict", "poo
 const isOfFurtherRuns = ({ pool, done }) => pool !== undefined && done === undefined;
 
 /** A run as far as it has arrived. */
-export class Arrived extends Painted {
+export class Arrived {
+  playing = false; // whether every frame is painted
+  frame = 0; // id of the requested animation frame; 0: none
+  /** @type {((store: any) => void)[]} */
+  listeners = [];
   version = 0; // counts the calls of `reset`
   hasHeard = false; // whether a message has arrived
   following = new Following();
 
   constructor() {
-    super();
     this.reset(null);
   }
 
@@ -180,6 +183,40 @@ export class Arrived extends Painted {
    * chosen lane had before it */
   settle() {
     throw new Error("a subclass must define settle()");
+  }
+
+  // -- painting ----------------------------------------------------------------------------------
+
+  /**
+   * Called before a frame is painted, while `playing`.
+   * @param {number} _now time of the frame in ms
+   */
+  advance(_now) {
+    throw new Error("a subclass must define advance()");
+  }
+
+  /** @param {Record<string, any>} values of fields */
+  set(values) {
+    Object.assign(this, values);
+    this.changed();
+  }
+
+  /** @param {(store: any) => void} listener */
+  onPaint(listener) {
+    this.listeners.push(listener);
+  }
+
+  /** Have the next frame painted. Several calls before that frame cause only one paint. */
+  changed() {
+    if (!this.frame) this.frame = requestAnimationFrame((now) => this.paint(now));
+  }
+
+  /** @param {number} now time of the frame in ms */
+  paint(now) {
+    this.frame = 0;
+    if (this.playing) this.advance(now);
+    for (const listener of this.listeners) listener(this);
+    if (this.playing) this.changed();
   }
 
   // -- the lanes ---------------------------------------------------------------------------------

@@ -43,7 +43,7 @@ const START = Object.freeze({
 });
 /** Kinds of lanes whose trees have no branches. */
 export const CHAINS = ["chain", "tuned_chain"];
-const CLOSE = 1e-9; // seconds; times that differ by less count as equal
+export const CLOSE = 1e-9; // seconds; times that differ by less count as equal
 const VIEWS_KEPT = 200;
 
 /** A lane. */

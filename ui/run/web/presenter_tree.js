@@ -5,7 +5,7 @@ import { known, short } from "../../shared/web/format.js";
 import { isResidual } from "../../shared/web/step_words.js";
 import { TreeDots } from "../../shared/web/tree_dots.js";
 import { fit, widthOf } from "../../shared/web/tree_frame.js";
-import { allCells } from "../../shared/web/tree_layout.js";
+import { allCells, seenBy } from "../../shared/web/tree_layout.js";
 
 /**
  * @import { StepMotion } from "../../shared/web/step_motion.js"
@@ -155,18 +155,12 @@ function numbersOf(step, node, { isJudged, isNarrow }) {
 /** @type {(step: StepView, motion: StepMotion) => NodeId[]} */
 function walked({ topo, path, kind }, motion) {
   const { tried, shown } = motion;
-  if (tried !== null) return wayTo(topo, tried);
+  if (tried !== null) return seenBy(topo, tried);
   if (shown === null || shown.hasBonus || shown.phase === "result")
     return kind === "none" ? path : [...path, "bonus"];
   const way = [0];
   const next = () => topo.children[way.at(-1)][0];
   while (next() !== undefined && motion.stateOf(next()) !== "hidden") way.push(next());
-  return way;
-}
-
-function wayTo({ parents }, node) {
-  const way = [];
-  for (let up = node; up >= 0; up = parents[up]) way.unshift(up);
   return way;
 }
 

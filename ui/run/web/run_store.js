@@ -2,6 +2,7 @@
    The moment is a step of the chosen lane, and the time since that step began or ended. The other
    lanes are shown at the same time of their own clocks. Independent of the DOM. */
 import { Arrived } from "./arrived.js";
+import { CLOSE } from "./lane_run.js";
 import { bestStep } from "./steps_to_show.js";
 import { SLOWEST_FRAME, prefersStillness } from "../../shared/web/playback.js";
 import { SHARES } from "../../shared/web/speeds.js";
@@ -16,7 +17,6 @@ import { LARGE } from "../../shared/web/tree_layout.js";
 
 const EASY = 5; // playing a recording should take at least this many seconds
 const STEP = 0.2; // least seconds of a step at the rate "easy"
-const CLOSE = 1e-9; // seconds; times that differ by less count as equal
 
 /** A run with its playback. */
 export class RunStore extends Arrived {

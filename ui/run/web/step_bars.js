@@ -29,9 +29,6 @@ const PHASES = [
 export class StepBars {
   version = 0;
   shape = ""; // key of what the drawn bars depend on
-  /** @type {{from: number, to: number} | null} the last result of `range`; null while all steps
-   * fit */
-  last = null;
   /** @type {number | null} the step under the pointer */
   hovered = null;
   each = 0; // px; width of a step
@@ -93,18 +90,17 @@ export class StepBars {
     const { at, steps, follow } = this.store;
     const count = steps.length;
     if (count <= WINDOW) return { from: 0, to: count };
-    let { from } = this.last || { from: 0 };
+    let { from } = this.scrubber.range || { from: 0 };
     if (at < from) from = at - 8;
     if (at >= from + WINDOW) from = at - WINDOW + (follow ? 1 : 9);
     from = Math.max(0, Math.min(count - WINDOW, from));
-    this.last = { from, to: from + WINDOW };
-    return this.last;
+    return { from, to: from + WINDOW };
   }
 
   paint() {
     const { store } = this;
     const steps = [store.version, store.chosen].join();
-    if (this.steps !== steps) this.last = null;
+    if (this.steps !== steps) this.scrubber.range = null;
     this.steps = steps;
     text(this.word, store.last < 0 ? "" : store.word);
     const range = this.range();

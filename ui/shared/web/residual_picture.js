@@ -61,10 +61,9 @@ export function residualPicture(step, node, most = PLACES) {
   };
 }
 
-// The index of the node's moment in `residuals`; -1 if the node was not tried or the target added
-// no token.
-/** @type {(step: StepView, node: NodeId) => number} */
-function momentOf({ trials, kind }, node) {
+/** @type {(step: StepView, node: NodeId | null) => number} the index of the node's moment among the
+ * trials; for "bonus", their number; -1 if the node was not tried or the target added no token */
+export function momentOf({ trials, kind }, node) {
   if (node === "bonus") return kind === "none" ? -1 : trials.length;
   return trials.findIndex((trial) => trial.node === node);
 }

@@ -1,5 +1,5 @@
 /* Plain sentences about a step and its nodes, and the captions of its pictures in slow motion. */
-import { apart, count, percent } from "./format.js";
+import { apart, capital, count, percent } from "./format.js";
 import { draftedOf } from "./step_view.js";
 
 /**
@@ -242,8 +242,7 @@ export function trialCaption(step, i) {
  * @returns {string}
  */
 export function decision(step, one) {
-  const words = one.accepted ? kept(step, one) : dropped(step, one);
-  return words[0].toUpperCase() + words.slice(1);
+  return capital(one.accepted ? kept(step, one) : dropped(step, one));
 }
 
 function kept(step, one) {

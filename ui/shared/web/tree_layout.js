@@ -57,6 +57,18 @@ function comb(children, n) {
 }
 
 /**
+ * A node and its ancestors, from the root down: the nodes that it may attend to.
+ * @param {Topology} topo
+ * @param {number} node
+ * @returns {number[]}
+ */
+export function seenBy({ parents }, node) {
+  const found = [];
+  for (let up = node; up >= 0; up = parents[up]) found.unshift(up);
+  return found;
+}
+
+/**
  * Divide an axis from 0 to at least `most` into steps of a round size.
  * @param {number} most
  * @param {number} wanted approximate number of steps

@@ -1,5 +1,6 @@
 /* The legend of a step's tree: what the colours or the shades of its nodes mean. */
 import { el, show, svg } from "./dom.js";
+import { states } from "./step_words.js";
 
 /** @import { StepView } from "./step_view.js" */
 
@@ -20,20 +21,15 @@ const SHADES = [
  */
 export const heatShade = (share) => SHADES.findIndex(([most]) => share <= most + 1e-9);
 
-const KEYS = [
-  ["accepted", "accepted"],
-  ["rejected", "rejected"],
-  ["untested", "not tried"],
-  ["never", "out of reach"],
-  ["own", "from the large model"],
-];
+const STATES = ["accepted", "rejected", "untested", "never"];
 
 /** The legend of a step's tree. */
 export class Legend {
   /** @param {Element} host */
   constructor(host) {
     this.states = el("div", { class: "sq-legend sq-wrap sq-dim", "data-part": "legend" }, host);
-    for (const [key, label] of KEYS) this.entry(key, label);
+    for (const state of STATES) this.entry(state, states[state]);
+    this.entry("own", "from the large model");
     this.heat = el("div", { class: "sq-legend sq-wrap sq-dim", hidden: "" }, host);
     el("span", { text: "accepted in" }, this.heat);
     SHADES.forEach(([, label], shade) => {

@@ -3,10 +3,11 @@
 import { DrawBar } from "../../shared/web/draw_bar.js";
 import { attr, button, el, text } from "../../shared/web/dom.js";
 import { seeded } from "../../shared/web/random.js";
-import { apart } from "../../shared/web/format.js";
-import { counts, draw, keepChance, sum, worstOff } from "./draws.js";
+import { apart, grouped } from "../../shared/web/format.js";
+import { counts, draw, keepChance, worstOff } from "./draws.js";
 import { bound, figure, filled } from "./filled.js";
 import { headed } from "../../shared/web/tooltips.js";
+import { sum } from "../../walk/web/rules/residuals.js";
 
 /** The two boxes: a single draw, and the table. */
 export class DrawCard {
@@ -49,7 +50,7 @@ export class DrawCard {
       return el("td", { "data-part": "came-out" }, row);
     });
     this.worst = el("p", { class: "sq-tour-says", "data-part": "worst" }, box);
-    const more = filled(this.words.many, { throws: this.words.throws.toLocaleString("en-US") });
+    const more = filled(this.words.many, { throws: grouped(this.words.throws) });
     button(box, { text: more, part: "draw-many", act: () => this.drawMany() });
   }
 
@@ -84,7 +85,7 @@ export class DrawCard {
   paint() {
     const { p, table, worst } = this.words;
     const total = sum(this.found);
-    text(this.title, filled(table, { count: total.toLocaleString("en-US") }));
+    text(this.title, filled(table, { count: grouped(total) }));
     this.found.forEach((count, i) => text(this.cells[i], figure((100 * count) / total) + "%"));
     text(this.worst, filled(worst, { worst: bound(worstOff(this.found, p)) }));
   }

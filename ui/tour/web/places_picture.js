@@ -27,10 +27,16 @@ function rowOf(place, all) {
  * @param {string[]} all all places in the picture
  * @returns {{x: number, y: number}} its top left corner in px
  */
-export const spotOf = (place, all) => ({
+const spotOf = (place, all) => ({
   x: place.length * COLUMN,
   y: place === "" ? 0 : rowOf(place, all) * ROW,
 });
+
+function moveTo(node, place, all) {
+  const { x, y } = spotOf(place, all);
+  node.style.left = x + "px";
+  node.style.top = y + "px";
+}
 
 /**
  * The height of the picture.
@@ -93,9 +99,7 @@ export function showPlaces(host, places, rates) {
     const words = place ? String(Number(chanceAt(place, rates).toFixed(4))) : "text";
     const cls = place ? "sq-tour-spot" : "sq-tour-root";
     const made = el("span", { class: cls, "data-place": place, text: words }, box);
-    const { x, y } = spotOf(place, all);
-    made.style.left = x + "px";
-    made.style.top = y + "px";
+    moveTo(made, place, all);
   }
 }
 
@@ -131,15 +135,9 @@ export class PlaceControl {
     drawPlaces(this.lines, all, free);
     const look = { class: "sq-tour-root", "data-place": "", text: "text" };
     const root = el("span", look, this.box);
-    this.moveTo(root, "", all);
+    moveTo(root, "", all);
     for (const place of all) this.spot(place, all, free.includes(place));
     text(this.hint, filled(this.words.hint, { placed: placed.length, nodes }));
-  }
-
-  moveTo(node, place, all) {
-    const { x, y } = spotOf(place, all);
-    node.style.left = x + "px";
-    node.style.top = y + "px";
   }
 
   spot(place, all, isFree) {
@@ -150,7 +148,7 @@ export class PlaceControl {
     made.classList.toggle("is-free", isFree);
     attr(made, "aria-label", `${isFree ? "Place" : "Remove"} guess ${named(place)}`);
     made.disabled = this.isLocked;
-    this.moveTo(made, place, all);
+    moveTo(made, place, all);
     made.addEventListener("click", () => this.press(place, isFree));
   }
 

@@ -4,7 +4,8 @@ import { attr, el, pool, show, svg, text } from "../../shared/web/dom.js";
 import { count } from "../../shared/web/format.js";
 import { makeChoices, makePanel } from "../../shared/web/panel.js";
 import { rove } from "../../shared/web/roving_focus.js";
-import { positionWords, positionsOf, seenBy } from "./positions.js";
+import { seenBy } from "../../shared/web/tree_layout.js";
+import { positionWords, positionsOf } from "./positions.js";
 
 /** @import { StepView } from "../../shared/web/step_view.js" */
 

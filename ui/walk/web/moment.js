@@ -1,5 +1,5 @@
 /* One moment of the verification of a step: a node is tried, or the target adds a token. Pure. */
-import { residualPicture } from "../../shared/web/residual_picture.js";
+import { momentOf, residualPicture } from "../../shared/web/residual_picture.js";
 import * as stepWords from "../../shared/web/step_words.js";
 
 /**
@@ -32,9 +32,8 @@ const NOTHING = 1e-6; // probabilities up to this are rounding errors
  * @returns {Moment | null} null if there was no such moment
  */
 export function momentAt(step, node) {
-  const at =
-    node === "bonus" ? step.trials.length : step.trials.findIndex((one) => one.node === node);
-  if (node === null || at < 0 || (node === "bonus" && step.kind === "none")) return null;
+  const at = momentOf(step, node);
+  if (at < 0) return null;
   const trial = step.trials[at] ?? null;
   return {
     title: titleOf(step, at),

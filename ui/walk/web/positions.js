@@ -1,21 +1,9 @@
-/* Which nodes a node may attend to, and the positions of a tree's nodes. Pure functions. */
+/* The positions of a tree's nodes. Pure functions. */
 import { count } from "../../shared/web/format.js";
 
 /** @import { Topology } from "../../shared/web/tree_layout.js" */
 
 const MOST_NAMED = 4; // maximum number of nodes listed in a sentence
-
-/**
- * A node and its ancestors, from the root down: the nodes that it may attend to.
- * @param {Topology} topo
- * @param {number} node
- * @returns {number[]}
- */
-export function seenBy({ parents }, node) {
-  const found = [];
-  for (let up = node; up >= 0; up = parents[up]) found.unshift(up);
-  return found;
-}
 
 /**
  * Positions of the nodes relative to the root. Positions by depth are correct. Positions by index
