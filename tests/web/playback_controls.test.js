@@ -6,7 +6,7 @@ import { FakeNode, made } from "./fake_page.js";
 import { Chart } from "../../ui/shared/web/chart.js";
 import { PanAndZoom } from "../../ui/shared/web/pan_and_zoom.js";
 import { PhaseBar } from "../../ui/shared/web/phase_bar.js";
-import { PlaybackBar } from "../../ui/run/web/playback_bar.js";
+import { Scrubber } from "../../ui/run/web/scrubber.js";
 
 afterEach(() => {
   for (const name of ["window", "location", "getComputedStyle"]) delete globalThis[name];
@@ -15,7 +15,7 @@ afterEach(() => {
 test("the tooltip of the play button says what the button does now", () => {
   const store = { playing: true, rate: "x1" };
   const nodes = { playing: new FakeNode(), live: new FakeNode(), speed: {}, head: new FakeNode() };
-  const bar = made(PlaybackBar, { store, ...nodes });
+  const bar = made(Scrubber, { store, ...nodes });
   const title = () => {
     bar.paintControls(true);
     return bar.playing.getAttribute("title");

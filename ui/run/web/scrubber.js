@@ -1,21 +1,35 @@
-/* The playback bar of a run. Its track shows the chosen lane as a row of blocks, one for each step.
-   Steps that are too narrow to see share a block. The part of a block in which the draft runs is
-   hatched, and the rest, with the number of the step's tokens, is solid. If another lane on the
-   same prompt is plain, a second row above shows its steps on the same time axis. All other lanes
-   are thin lines below. */
+/* The playback bar of a run: buttons, a track to drag on, the playback speed, and a button LIVE
+   that jumps to the newest step and follows the run. The track shows the chosen lane as a row of
+   blocks, one for each step. Steps that are too narrow to see share a block. The part of a block in
+   which the draft runs is hatched, and the rest, with the number of the step's tokens, is solid. If
+   another lane on the same prompt is plain, a second row above shows its steps on the same time
+   axis. All other lanes are thin lines below. */
 import { drawLine, laneStyles } from "./lane_style.js";
-import { PlaybackBar } from "./playback_bar.js";
 import { drawnBlocks } from "./track_blocks.js";
-import { attr, el, svg, text } from "../../shared/web/dom.js";
+import { attr, button, el, setIcon, show, sized, svg, text } from "../../shared/web/dom.js";
 import * as format from "../../shared/web/format.js";
+import { rove } from "../../shared/web/roving_focus.js";
 import { sourced } from "../../shared/web/run_words.js";
+import { REAL, SHARES, SLOW, slowed } from "../../shared/web/speeds.js";
 import { secondsOf } from "../../shared/web/step_view.js";
+import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
 /**
  * @import { LaneRun } from "./lane_run.js"
  * @import { RunStore } from "./run_store.js"
  * @import { Block } from "./track_blocks.js"
  */
+
+const RATES = [
+  SLOW,
+  ["easy", "≥ 0.2 s per step"],
+  ...SHARES.map(slowed),
+  REAL,
+  ["s1", "1 step / s"],
+  ["s2", "2 steps / s"],
+  ["s5", "5 steps / s"],
+  ["s20", "20 steps / s"],
+];
 
 const ROW = 20; // px
 const GAP = 4; // px between the rows, and above and below them
@@ -35,8 +49,8 @@ const RUN_ROW = { drafting: "draft", passing: "pass" };
 
 let bars = 0; // on the page, for the ids of their patterns
 
-/** The playback's controls. */
-export class Scrubber extends PlaybackBar {
+/** The bar. */
+export class Scrubber {
   shape = ""; // everything that the drawn blocks depend on, as one string
   written = 0; // how many numbers are shown
   /** @type {{from: number, to: number} | null} the steps in the panel "Time per step"; null until
@@ -48,13 +62,49 @@ export class Scrubber extends PlaybackBar {
    * @param {Element} host
    */
   constructor(store, host) {
-    super(store, host);
-    this.root.classList.add("sq-beat");
-    const names = el("div", { class: "sq-beat-names sq-dim", "aria-hidden": "true" });
+    this.store = store;
+    const look = { class: "sq-scrub sq-line sq-beat", "aria-label": "Steps of the run" };
+    this.root = el("section", { ...look, "data-part": "scrubber" }, host);
+    this.makeTransport();
+    const names = el("div", { class: "sq-beat-names sq-dim", "aria-hidden": "true" }, this.root);
     this.names = [el("span", {}, names), el("span", {}, names)];
-    this.place.before(makeKey());
-    this.track.before(names);
+    this.makeTrack();
+    makeKey(this.root);
+    this.place = el("span", { class: "sq-place", "data-part": "place" }, this.root);
+    const live = { text: "LIVE", cls: "sq-live", hint: TOOLTIPS["button live"], part: "live" };
+    this.live = button(this.root, { ...live, act: () => store.goLive() });
+    this.makeSpeed();
+    this.size = sized(this.track, () => store.changed());
+  }
+
+  makeTransport() {
+    const { store } = this;
+    const look = { class: "sq-transport", role: "group", "aria-label": "Playback" };
+    const group = el("div", look, this.root);
+    const make = (icon, label, act) => button(group, { icon, label, act });
+    make("back", "One step back (←)", () => store.step(-1));
+    this.playing = make("play", "Play (space)", () => store.toggle());
+    this.playing.classList.add("sq-play");
+    make("next", "One step forward (→)", () => store.step(1));
+    rove(group);
+  }
+
+  makeTrack() {
+    const slider = { role: "slider", tabindex: "0", "aria-label": "Step" };
+    this.track = el("div", { class: "sq-track", ...slider, "data-part": "track" }, this.root);
+    const chart = { class: "sq-track-svg sq-fill", "aria-hidden": "true" };
+    this.chart = svg("svg", { ...chart, preserveAspectRatio: "none" }, this.track);
+    this.head = el("div", { class: "sq-playhead" }, this.track);
+    this.tip = el("div", { class: "sq-tip", hidden: "" }, this.track);
     this.drawRows();
+    this.listen();
+  }
+
+  makeSpeed() {
+    const look = { "aria-label": "Playback speed", "data-part": "speed" };
+    this.speed = el("select", { class: "sq-input sq-speed", ...look }, this.root);
+    for (const [value, label] of RATES) el("option", { value, text: label }, this.speed);
+    this.speed.addEventListener("change", () => this.store.chooseRate(this.speed.value));
   }
 
   drawRows() {
@@ -92,9 +142,31 @@ export class Scrubber extends PlaybackBar {
       attr(this.names[i], "title", lane?.title ?? null);
     });
     const words = some ? this.stepInWords(at) : "no steps yet";
-    this.paintSlider(1, Math.max(count, 1), Math.max(at + 1, 1), words);
+    attr(this.track, "aria-valuemin", 1);
+    attr(this.track, "aria-valuemax", Math.max(count, 1));
+    attr(this.track, "aria-valuenow", Math.max(at + 1, 1));
+    attr(this.track, "aria-valuetext", words);
     this.paintBlocks();
     if (some) this.paintTime();
+  }
+
+  /**
+   * Paint the buttons and the speed.
+   * @param {boolean} some whether there is anything to play
+   */
+  paintControls(some) {
+    const { store } = this;
+    const isFollowing = some && store.follow && !store.done;
+    const isMoving = store.playing || isFollowing;
+    setIcon(this.playing, isMoving ? "pause" : "play");
+    const label = isMoving ? "Pause (space)" : "Play (space)";
+    attr(this.playing, "aria-label", label);
+    attr(this.playing, "title", label);
+    attr(this.live, "aria-pressed", String(isFollowing));
+    this.live.classList.toggle("is-running", some && !store.done);
+    this.live.disabled = !some || store.done;
+    if (this.speed.value !== store.rate) this.speed.value = store.rate;
+    show(this.head, some);
   }
 
   // Show blocks up to the current playback time. A number appears once its block is complete.
@@ -186,6 +258,38 @@ export class Scrubber extends PlaybackBar {
     return `step ${i + 1} · ${format.count(step.emitted.length, "token")} · ${time}`;
   }
 
+  listen() {
+    const { track } = this;
+    let held = false;
+    const release = () => {
+      held = false;
+    };
+    const share = (event) => {
+      const box = track.getBoundingClientRect();
+      return Math.max(0, Math.min(1, (event.clientX - box.left) / box.width));
+    };
+    track.addEventListener("pointerdown", (event) => {
+      if (event.button || this.head.hidden) return;
+      held = true;
+      track.setPointerCapture(event.pointerId);
+      this.seek(share(event));
+    });
+    track.addEventListener("pointermove", (event) => {
+      if (this.head.hidden) return;
+      if (held) this.seek(share(event));
+      this.pointAt(share(event));
+    });
+    track.addEventListener("pointerup", release);
+    track.addEventListener("pointercancel", release);
+    track.addEventListener("pointerleave", () => show(this.tip, false));
+  }
+
+  pointAt(share) {
+    text(this.tip, this.describe(share));
+    show(this.tip, true);
+    this.tip.style.left = Math.max(9, Math.min(91, share * 100)) + "%";
+  }
+
   // Index of the step in progress at a point of the track.
   at(share) {
     return this.store.lane.count(share * this.span);
@@ -211,12 +315,11 @@ const blocksOf = (lane) =>
   });
 
 // What the styles of the tokens and of the blocks mean.
-function makeKey() {
-  const key = el("span", { class: "sq-key sq-beat-key sq-dim" });
+function makeKey(host) {
+  const key = el("span", { class: "sq-key sq-beat-key sq-dim" }, host);
   el("span", { class: "sq-tok sq-tok-draft", text: "small model (draft)" }, key);
   el("span", { class: "sq-tok sq-tok-own", text: "large model (target)" }, key);
   el("span", { text: "striped: drafting" }, key);
-  return key;
 }
 
 const block = (from, to, y) =>
