@@ -1,16 +1,9 @@
 /* Where a visitor is in the tour, and the answers so far. All functions are pure. */
+import { LESSON } from "./lesson.js";
 
 export const STOPS = ["cost", "dice", "chain", "tree", "which", "break", "yours"];
-/** @type {Record<string, string[]>} the questions of each stop, in order */
-const QUESTIONS = {
-  cost: ["length"],
-  dice: ["stay", "left"],
-  chain: ["all", "mean"],
-  tree: ["end", "tokens", "chance"],
-  which: ["place", "ratio", "machine"],
-  break: ["bug"],
-  yours: ["guess"],
-};
+/** @type {(stop: string) => string[]} the names of a stop's questions, in order */
+const questionsOf = (stop) => Object.keys(LESSON[stop].questions);
 const VERSION = 1;
 const MOST_CHARS = 4000; // of a stored state
 const MOST_PARTS = 16; // of an answer
@@ -59,7 +52,7 @@ export const isAnswered = (state, stop, question) =>
  * @returns {string | undefined} the first unanswered question; undefined if all are answered
  */
 export const openQuestion = (state, stop) =>
-  QUESTIONS[stop].find((question) => !isAnswered(state, stop, question));
+  questionsOf(stop).find((question) => !isAnswered(state, stop, question));
 
 /** @type {(state: TourState, stop: string) => boolean} */
 export const isDone = (state, stop) => openQuestion(state, stop) === undefined;
@@ -85,7 +78,7 @@ export const written = ({ stop, answers }) => JSON.stringify({ v: VERSION, stop,
 export function read(text) {
   const kept = parsed(text);
   if (kept?.v !== VERSION) return atStart();
-  const known = STOPS.flatMap((stop) => QUESTIONS[stop].map((one) => keyOf(stop, one)));
+  const known = STOPS.flatMap((stop) => questionsOf(stop).map((one) => keyOf(stop, one)));
   const given = Object.entries(kept.answers || {});
   const good = given.filter(([key, answer]) => known.includes(key) && isAnswer(answer));
   return movedTo({ ...atStart(), answers: Object.fromEntries(good) }, kept.stop);
