@@ -77,13 +77,15 @@ function looks(node, colour) {
 }
 
 // A copy of the SVG element `node` that does not depend on the page, and the copy's bounding box.
-// The copy lacks hidden parts, MARKS, and the path to the tree node under the pointer (.sq-way). It
-// is first put into the page beside `node`, invisibly, because the style sheets apply only there.
+// The copy lacks hidden parts, MARKS, the path to the tree node under the pointer (.sq-way), and
+// the bars, because its numbers are written. It is first put into the page beside `node`,
+// invisibly, because the style sheets apply only there.
 function standalone(node, colour) {
   const copy = node.cloneNode(true);
   const { width, height } = node.viewBox.baseVal; // its size when it is not zoomed
   for (const part of copy.querySelectorAll("*"))
-    if (part.style.display === "none" || part.matches(".sq-way")) part.remove();
+    if (part.style.display === "none" || part.matches(".sq-way, .sq-n-bar, .sq-n-track"))
+      part.remove();
   const all = [copy, ...copy.querySelectorAll("*")];
   for (const one of all) one.classList.remove(...MARKS);
   copy.style.cssText = "position: absolute; left: -100000px; visibility: hidden";

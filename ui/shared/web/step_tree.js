@@ -56,15 +56,15 @@ const KEY_WIDE = 150;
 const KEY_ROWS = 4;
 const MINIMAP_NODES = 60; // only trees with more nodes have a minimap
 
-/** The lines of the key, each with the state of a node ("" for the numbers), how it looks in the
- * tree, and what that means. */
+/** The lines of the key, each with its mark (the state of a node, or which number a bar shows), how
+ * that looks in the tree, and what it means. */
 export const KEY = [
   ["accepted", "green", "accepted"],
   ["rejected", "red", "rejected"],
   ["untested", "grey outline", "not tried"],
   ["never", "faint", "out of reach"],
-  ["", "q", "small model’s probability"],
-  ["", "p", "large model’s probability"],
+  ["q", "grey bar", "q, small model’s probability"],
+  ["p", "blue bar", "p, large model’s probability"],
   ["", "q′, p′", "what a rejection left of them"],
 ];
 
@@ -92,10 +92,10 @@ export class StepTree {
     this.view = new TreeView(this.root, look, actions);
     this.mini = new Minimap(this.root, (node) => actions.pick(node));
     this.key = el("p", { class: "sq-tree-key sq-dim" }, this.root);
-    for (const [state, name, meaning] of KEY) {
-      const line = el("span", { "data-s": state }, this.key);
-      el("b", { text: name }, line);
-      line.append(`: ${meaning}`);
+    for (const [mark, name, meaning] of KEY) {
+      const line = el("span", { "data-s": mark }, this.key);
+      if (mark) el("i", { class: "sq-key-mark" }, line);
+      line.append(mark ? meaning : `${name}: ${meaning}`);
     }
   }
 

@@ -12,6 +12,8 @@ import { TreeWay } from "./tree_way.js";
  */
 
 const LONGEST = "=0.0088"; // the longest number below a pill
+const BAR = 44; // px, length of a bar for 1
+const BAR_APART = 5; // px between two bars
 /** The states with coloured edges. These edges are drawn over the grey ones, in this order. */
 const LIT = {
   rejected: { s: "rejected", way: treeFrame.branch },
@@ -27,6 +29,7 @@ const LIT = {
  * @property {SVGRectElement} rect
  * @property {SVGTextElement} label
  * @property {SVGTextElement | null} sub the note below the pill
+ * @property {SVGPathElement[]} bars of the numbers in the note, each after its track
  * @property {SVGPathElement | null} edge from its parent
  * @property {string} where its place, as last written
  * @property {number} seen number of the last call of `draw` that placed it
@@ -121,6 +124,7 @@ export class TreePills {
       rect: svg("rect", {}, g),
       label: svg("text", { class: "sq-n-text" }, g),
       sub: null,
+      bars: [],
       edge: key === "bonus" ? null : svg("path", { class: "sq-edge" }, this.base),
       where: "",
       seen: 0,
@@ -180,20 +184,37 @@ export class TreePills {
     attr(pill.rect, "width", wide.toFixed(1));
   }
 
-  // Writes the note below a pill: as many numbers as fit in the narrowest column.
+  // Writes the note below a pill: as many numbers as fit in the narrowest column. The style sheet
+  // shows it only for a pill that is pointed at, focused or selected; the others have bars.
   /** @type {(pill: Pill, look: Look, view: TreeView) => void} */
   note(pill, { numbers, isPrimed }, view) {
     const { frame } = view;
-    const parts = frame.roomy && numbers ? numbers.slice(0, this.fitting(view)) : [];
+    const known = frame.roomy && numbers ? numbers : [];
+    const parts = known.slice(0, this.fitting(view));
     const prime = isPrimed ? "′" : "";
     const named = (value, i) =>
       value === null ? null : `${this.numbers[i]}${prime}=${short(value)}`;
     const words = parts.map(named).filter(Boolean).join(" ");
     if (!words && !pill.sub) return;
+    this.drawBars(pill, known, frame);
     pill.sub ||= svg("text", { class: "sq-n-sub", "font-size": treeFrame.NOTE_SIZE }, pill.g);
     attr(pill.sub, "x", 1);
     attr(pill.sub, "y", frame.pill / 2 + 12);
     text(pill.sub, words);
+  }
+
+  /** @type {(pill: Pill, numbers: (number | null)[], frame: Frame) => void} */
+  drawBars(pill, numbers, frame) {
+    const long = Math.min(BAR, frame.least);
+    this.numbers.forEach((which, i) => {
+      const track = (pill.bars[2 * i] ||= svg("path", { class: "sq-n-track" }, pill.g));
+      const look = { class: "sq-n-bar", "data-which": which };
+      const bar = (pill.bars[2 * i + 1] ||= svg("path", look, pill.g));
+      const share = numbers[i] ?? null;
+      const start = `M1 ${frame.pill / 2 + 4 + i * BAR_APART}h`;
+      attr(track, "d", share === null ? null : start + long);
+      attr(bar, "d", share === null ? null : start + (share * long).toFixed(1));
+    });
   }
 
   // How many numbers fit below a pill of the narrowest column, if each is as long as LONGEST.

@@ -4,10 +4,9 @@ import { DrawBar } from "../../shared/web/draw_bar.js";
 import { attr, button, el, text } from "../../shared/web/dom.js";
 import { seeded } from "../../shared/web/random.js";
 import { apart, grouped } from "../../shared/web/format.js";
-import { counts, draw, keepChance, worstOff } from "./draws.js";
+import { counts, draw, keepChance, sum, worstOff } from "./draws.js";
 import { bound, figure, filled } from "./filled.js";
 import { headed } from "../../shared/web/tooltips.js";
-import { sum } from "../../walk/web/rules/residuals.js";
 
 /** The two boxes: a single draw, and the table. */
 export class DrawCard {

@@ -1,8 +1,9 @@
 /* One token drawn as in speculative decoding: a guess, a test, and a correction if the test fails.
    p and q are the target's and the draft's distributions, both in the same unit, such as percent.
    Tokens are indices. */
-import { Dice } from "../../walk/web/rules/chance.js";
-import { sum } from "../../walk/web/rules/residuals.js";
+
+/** @type {(values: number[]) => number} */
+export const sum = (values) => values.reduce((total, value) => total + value, 0);
 
 /**
  * @param {number[]} p of the target
@@ -32,6 +33,18 @@ export const keepChance = (p, q) => Math.min(1, p / q);
  */
 export const misplaced = (given, right) => sum(left(given, right));
 
+/**
+ * The index of a token, drawn with probabilities in proportion to `weights`.
+ * @param {number[]} weights
+ * @param {() => number} random
+ * @returns {number}
+ */
+function drawnFrom(weights, random) {
+  let mark = random() * sum(weights);
+  const found = weights.findIndex((weight) => (mark -= weight) < 0);
+  return found < 0 ? weights.findLastIndex((weight) => weight > 0) : found;
+}
+
 /** @typedef {{guess: number, u: number, isKept: boolean, token: number}} Draw */
 
 /**
@@ -43,11 +56,10 @@ export const misplaced = (given, right) => sum(left(given, right));
  * @returns {Draw}
  */
 export function draw(p, q, random) {
-  const dice = new Dice(random);
-  const guess = dice.pick(q);
+  const guess = drawnFrom(q, random);
   const u = random();
   const isKept = u < p[guess] / q[guess];
-  return { guess, u, isKept, token: isKept ? guess : dice.pick(left(p, q)) };
+  return { guess, u, isKept, token: isKept ? guess : drawnFrom(left(p, q), random) };
 }
 
 /**

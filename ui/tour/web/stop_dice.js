@@ -1,8 +1,8 @@
 /* The tour's second stop: how guesses (draft tokens) are kept or rejected so that the output has
    the target's distribution. */
 import { DrawCard } from "./draw_card.js";
-import { kept, left, misplaced } from "./draws.js";
-import { sum } from "../../walk/web/rules/residuals.js";
+import { kept, left, misplaced, sum } from "./draws.js";
+
 import { figure, filled } from "./filled.js";
 import { Stop } from "./stop.js";
 import { attr, el, text } from "../../shared/web/dom.js";
