@@ -93,7 +93,7 @@ def compared(
     rest = rest[~torch.isin(rest, listed)]
     tokens = pad_sequence([text.tokens for text in texts], batch_first=True).to(device)
     with torch.autocast(device.type, torch.bfloat16):
-        embedded = draft.model.embed_tokens(tokens).float()
+        embedded = draft.model.embed_tokens(tokens).detach().float()
         states = draft.model(inputs_embeds=embedded, use_cache=False).last_hidden_state
         states = states[torch.tensor(places, device=device).unbind(1)]
         logits = F.linear(states, head[torch.cat((listed, rest))]).float()
