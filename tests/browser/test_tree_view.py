@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 from view_pages import opened, settle
 
 PARENTS = [-1, 0, 0, 1, 1, 2]
@@ -69,6 +71,24 @@ def test_arrows_walk_the_drawn_nodes(page: Any) -> None:
     page.keyboard.press("Enter")
     assert ["press", "n0"] in page.evaluate("acted")
     page.wait_for_function(at + " === 'n1'")  # Enter moves the focus to the scene's home
+
+
+def test_a_nodes_numbers_are_bars_and_digits_where_one_points(page: Any) -> None:
+    build(page, {**PILLS, "numbers": ["q", "p"]})
+    page.evaluate("""() => {
+      const numbered = scene([...view.scene.looks.map(({ state }) => state)]);
+      numbered.looks[1].numbers = [0.5, 0.25];
+      view.draw(numbered);
+    }""")
+    node = page.locator(".sq-n[data-key=n1]")
+    lengths = "g => ['q', 'p'].map(s => g.querySelector(`[data-which=${s}]`).getTotalLength())"
+    drafted, targeted = node.evaluate(lengths)
+    assert drafted == pytest.approx(2 * targeted, abs=0.2)
+    page.mouse.move(0, 0)
+    expect(node.locator(".sq-n-sub")).to_be_hidden()
+    node.locator("rect").hover(force=True)
+    expect(node.locator(".sq-n-sub")).to_be_visible()
+    expect(node.locator(".sq-n-sub")).to_have_text(re.compile("^q=0.5"))
 
 
 @pytest.mark.parametrize(
